@@ -53,12 +53,16 @@ class Chooser {
         const StepProfile& profile, const std::vector<Machine>& machines, const Network& network,
         const ChoiceOptions& options
     )
-        : profile_(profile), machines_(machines), network_(network), options_(options) {}
+        : profile_(profile),
+          machines_(machines),
+          links_(network),
+          network_(as_processed(network, machines)),
+          options_(options) {}
 
     Choice run() {
         for (std::uint32_t tensor = 1; tensor <= machines_.size(); tensor *= 2) {
             const Groups groups =
-                tensor == 1 ? singles(machines_.size()) : tensor_groups(machines_, network_, options_.site, tensor);
+                tensor == 1 ? singles(machines_.size()) : tensor_groups(machines_, links_, options_.site, tensor);
             const auto count = static_cast<std::uint32_t>(groups.size());
             for (std::uint32_t stages = 1; stages <= std::min(count, kMaxStages); ++stages) {
                 for (std::uint32_t data = 1; stages * data <= count; ++data) {
@@ -223,7 +227,8 @@ class Chooser {
 
     const StepProfile& profile_;
     const std::vector<Machine>& machines_;
-    const Network& network_;
+    const Network& links_;
+    Network network_;  // of them and the machines
     const ChoiceOptions& options_;
     std::array<Best, kKinds> best_{};
     std::optional<Shortage> shortage_{};

@@ -9,6 +9,7 @@
 #include <verifier/plan/layout.hpp>
 #include <verifier/schedule/arrange.hpp>
 #include <verifier/schedule/network.hpp>
+#include <verifier/schedule/overhead.hpp>
 #include <verifier/schedule/profile.hpp>
 
 namespace assay::schedule {
@@ -17,7 +18,14 @@ struct Machine {
     std::string name;
     double multiply_adds_per_s = 0.0;  ///< of the canonical engine; more than 0
     double memory_bytes = 0.0;
+    Overhead overhead{};  ///< of what it sends and receives
+    std::string host{};   ///< machines with one name here share its cores; empty: it has its own
+    double cores = 0.0;   ///< of the host; with a name, more than 0
 };
+
+/// The network as formulas see it: links carry no more than the processors at their ends do, which send and receive at
+/// once, and no more than their part of what all share.
+Network as_processed(const Network& network, const std::vector<Machine>& machines);
 
 /// The kinds of plans that are compared.
 enum class Kind : std::uint8_t {
@@ -103,9 +111,9 @@ std::vector<std::vector<std::uint32_t>> tensor_groups(
     const std::vector<Machine>& machines, const Network& network, const Link& site, std::uint32_t size
 );
 
-/// Predicts one plan. `arrangement` says which group has which stage and replica; a group has `layout.tensor` machines.
-/// What the layout gives no shares is divided by speed, if machines have the memory and the slowest of them gains a
-/// tenth; shares that are alike leave it so.
+/// Predicts one plan over a network as_processed(). `arrangement` says which group has which stage and replica; a group
+/// has `layout.tensor` machines. What the layout gives no shares is divided by speed, if machines have the memory and
+/// the slowest of them gains a tenth; shares that are alike leave it so.
 Prediction predict(
     const StepProfile& profile, const std::vector<Machine>& machines, const Network& network,
     const ChoiceOptions& options, plan::Layout layout, const std::vector<std::vector<std::uint32_t>>& groups,
@@ -114,10 +122,11 @@ Prediction predict(
 /// Predicts this plan alone, with the machines as its ranks in their order, of which there are as many. Shares and
 /// micro-batches are the layout's, if it has any.
 Prediction predict_given(
-    const StepProfile& profile, const std::vector<Machine>& machines, const Network& network, ChoiceOptions options,
+    const StepProfile& profile, const std::vector<Machine>& machines, const Network& links, ChoiceOptions options,
     const plan::Layout& layout
 );
-/// Predicts local replicas on these machines: those of the program, if it has any, or its batch divided among them.
+/// Predicts local replicas on these machines over a network as_processed(): those of the program, if it has any, or its
+/// batch divided among them.
 Prediction predict_turns(
     const StepProfile& profile, const std::vector<Machine>& machines, const Network& network,
     const ChoiceOptions& options, std::vector<std::uint32_t> replicas

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 /// Predicts how long machines with given links would take for a training step, and looks for a good way to divide it
@@ -44,9 +45,15 @@ class Network {
     void set(std::uint32_t a, std::uint32_t b, const Link& link);
     const Link& between(std::uint32_t a, std::uint32_t b) const { return links_[a * size_ + b]; }
 
+    /// All links are behind one switch or uplink that carries so many bytes together; more than 0.
+    void set_shared(double bytes_per_s) { shared_bytes_per_s_ = bytes_per_s; }
+    /// What all links carry together; infinity if nothing is shared.
+    double shared_bytes_per_s() const { return shared_bytes_per_s_; }
+
   private:
     std::uint32_t size_;
     std::vector<Link> links_;
+    double shared_bytes_per_s_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace assay::schedule

@@ -315,10 +315,11 @@ Prediction predict(
 }
 
 Prediction predict_given(
-    const StepProfile& profile, const std::vector<Machine>& machines, const Network& network, ChoiceOptions options,
+    const StepProfile& profile, const std::vector<Machine>& machines, const Network& links, ChoiceOptions options,
     const plan::Layout& layout
 ) {
-    ASSERT(layout.ranks() == machines.size() && machines.size() == network.size());
+    ASSERT(layout.ranks() == machines.size() && machines.size() == links.size());
+    const Network network = as_processed(links, machines);
     std::vector<std::uint32_t> all(machines.size());
     std::iota(all.begin(), all.end(), 0U);
     if (layout.turns > 1) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -93,6 +94,32 @@ TEST_CASE("a file of members has machines, and links in bytes and seconds") {
     CHECK(members.network.between(1, 0).bytes_per_s == doctest::Approx(1e9));
     CHECK(place.read(kDefault + kTwo).network.between(0, 1).bytes_per_s == doctest::Approx(62.5e6));
     CHECK(place.read(kTwo + kLink).network.between(0, 1).delay_s == doctest::Approx(0.002));
+    CHECK(std::isinf(members.network.shared_bytes_per_s()));
+    const Members behind_switch = place.read("shared_gbit_per_s = 4\n" + kDefault + kTwo);
+    CHECK(behind_switch.network.shared_bytes_per_s() == doctest::Approx(5e8));
+}
+
+TEST_CASE("members may say what messages cost their processors, and which of them are on one host") {
+    const Workplace place;
+    const std::string overhead =
+        "transfer_ns_per_byte = 1.5\ntransfer_us_per_message = 20\nsum_ns_per_byte = 0.5\nhost = \"box\"\ncores = 2\n";
+    const Members members = place.read(kDefault + kTwo + overhead);
+    CHECK(members.machines[0].overhead == schedule::Overhead{});
+    CHECK(members.machines[0].host.empty());
+    CHECK(members.machines[1].overhead.byte_s == doctest::Approx(1.5e-9));
+    CHECK(members.machines[1].overhead.message_s == doctest::Approx(20e-6));
+    CHECK(members.machines[1].overhead.sum_byte_s == doctest::Approx(0.5e-9));
+    CHECK(members.machines[1].host == "box");
+    CHECK(members.machines[1].cores == 2.0);
+    CHECK(has(place.error_of(kDefault + kTwo + "host = \"box\"\n"), "cores: and host belong together"));
+    CHECK(has(place.error_of(kDefault + kTwo + "cores = 2\n"), "cores: and host belong together"));
+    CHECK(has(place.error_of(kDefault + kTwo + "host = \"box\"\ncores = 0\n"), "cores: must be"));
+    CHECK(has(place.error_of(kDefault + kTwo + "sum_ns_per_byte = -1\n"), "sum_ns_per_byte: must be"));
+    const std::string third = "[[members]]\nname = \"third\"\nmultiply_adds_per_s = 1000\nmemory_bytes = 1000\n";
+    CHECK(
+        has(place.error_of(kDefault + kTwo + overhead + third + "host = \"box\"\ncores = 4\n"),
+            "cores: differ from those of \"right\"")
+    );
 }
 
 TEST_CASE("a wrong file of members is refused with the key that is wrong") {
@@ -117,6 +144,7 @@ TEST_CASE("a wrong file of members is refused with the key that is wrong") {
             "memory_bytes: must be")
     );
     CHECK(has(place.error_of(kDefault + kTwo + "speed = 4\n"), "speed"));
+    CHECK(has(place.error_of("shared_gbit_per_s = 0\n" + kDefault + kTwo), "shared_gbit_per_s: must be a number"));
     CHECK(has(place.error_of("members ="), "members.toml:1:"));
 }
 

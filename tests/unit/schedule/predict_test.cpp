@@ -195,3 +195,26 @@ TEST_CASE("a plan that is given has its own shares and micro-batches, and machin
     CHECK(stages.layout.micro_batches == 4);
     CHECK(stages.machines == std::vector<std::uint32_t>{0, 1, 2, 3});
 }
+
+TEST_CASE("links carry no more than the processors at their ends") {
+    std::vector<Machine> machines = alike(3, 100.0, 1e3);
+    const Network network(3, {0.5, 10.0});
+    CHECK(as_processed(network, machines).between(0, 2) == Link{0.5, 10.0});
+    machines[1].overhead.byte_s = 0.25;  // and as much for each byte that it receives meanwhile
+    CHECK(as_processed(network, machines).between(0, 1).bytes_per_s == doctest::Approx(2.0));
+    CHECK(as_processed(network, machines).between(2, 1).bytes_per_s == doctest::Approx(2.0));
+    CHECK(as_processed(network, machines).between(0, 2).bytes_per_s == doctest::Approx(10.0));
+    for (Machine& machine : machines) {
+        machine.overhead.byte_s = 0.25;
+        machine.host = "box";
+        machine.cores = 2.0;
+    }
+    CHECK(as_processed(network, machines).between(0, 2).bytes_per_s == doctest::Approx(2.0 / 1.5));
+    Network shared = network;
+    shared.set_shared(3.0);
+    CHECK(as_processed(shared, alike(3, 100.0, 1e3)).between(0, 1).bytes_per_s == doctest::Approx(1.0));
+    const Network twice = as_processed(as_processed(network, machines), machines);
+    CHECK(twice.between(0, 2).bytes_per_s == doctest::Approx(2.0 / 1.5));
+    const Prediction found = predict_given(hand_made(), machines, network, {}, {.data = 3});
+    CHECK(found.exchange_s == doctest::Approx(10 * 0.5 + 2 * (100.0 / 3.0) / (2.0 / 1.5)));
+}

@@ -27,10 +27,35 @@ program::Program small_mlp() {
     return program::build_mlp(model, {});
 }
 
+double seconds_of(const char* name, const std::vector<Machine>& machines, const Link& link) {
+    const program::Program program = small_mlp();
+    const auto ranks = static_cast<std::uint32_t>(machines.size());
+    const plan::Plan plan = plan::make_plan(program, *plan::decode_layout(name, ranks));
+    return step_seconds(program, plan, machines, Network(ranks, link));
+}
 double seconds_of(const char* name, std::uint32_t ranks, double speed, const Link& link) {
+    return seconds_of(name, alike(ranks, speed, 1e9), link);
+}
+
+std::vector<Machine> with_overhead(std::uint32_t ranks, double speed, const Overhead& overhead, double cores = 0.0) {
+    std::vector<Machine> out = alike(ranks, speed, 1e9);
+    for (Machine& machine : out) {
+        machine.overhead = overhead;
+        machine.host = cores > 0.0 ? "box" : "";
+        machine.cores = cores;
+    }
+    return out;
+}
+
+// What the rank with most sends in a step by the plan.
+double most_bytes(const char* name, std::uint32_t ranks) {
     const program::Program program = small_mlp();
     const plan::Plan plan = plan::make_plan(program, *plan::decode_layout(name, ranks));
-    return step_seconds(program, plan, alike(ranks, speed, 1e9), Network(ranks, link));
+    double out = 0.0;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        out = std::max(out, static_cast<double>(plan::traffic_of(plan, program.step, rank).bytes()));
+    }
+    return out;
 }
 
 constexpr Link kAtOnce{0.0, 1e30};
@@ -99,19 +124,84 @@ TEST_CASE("where only delays cost anything, a step takes whole rounds") {
 }
 
 TEST_CASE("where only bytes cost anything, a step takes those of the machine with most") {
-    const program::Program program = small_mlp();
     for (const auto& [name, ranks] : {std::pair{"dp", 4U}, {"dp", 8U}, {"zero1", 2U}, {"zero1", 4U}, {"zero1", 8U}}) {
         const std::string layout = name + std::to_string(ranks);
         CAPTURE(layout);
-        const plan::Plan plan = plan::make_plan(program, *plan::decode_layout(name, ranks));
-        double most = 0.0;
-        for (std::uint32_t rank = 0; rank < plan.layout.ranks(); ++rank) {
-            most = std::max(most, static_cast<double>(plan::traffic_of(plan, program.step, rank).bytes()));
-        }
+        const double most = most_bytes(name, ranks);
         const double found = seconds_of(name, ranks, kFast, {0.0, 1e6});
         CHECK(found > most / 1e6);
         CHECK(found < 1.1 * most / 1e6);
     }
+}
+
+TEST_CASE("a processor passes bytes that are sent and received while others cross, and the slower of both counts") {
+    for (const auto& [name, ranks] : {std::pair{"dp", 2U}, {"dp", 4U}, {"zero1", 4U}}) {
+        const std::string layout = name + std::to_string(ranks);
+        CAPTURE(layout);
+        const double both = 2.0 * most_bytes(name, ranks);
+        const double found = seconds_of(name, with_overhead(ranks, kFast, {.byte_s = 1e-6}), kAtOnce);
+        CHECK(found > 0.95 * both * 1e-6);  // one rank sends most, another one receives most
+        CHECK(found < 1.1 * both * 1e-6);
+        // Beside links that take ten times as long it is hidden.
+        const double hidden = seconds_of(name, with_overhead(ranks, kFast, {.byte_s = 1e-7}), {0.0, 5e5});
+        CHECK(hidden == doctest::Approx(seconds_of(name, ranks, kFast, {0.0, 5e5})).epsilon(0.01));
+    }
+    // Stages send one after the other.
+    const Overhead slow{.byte_s = 1e-6};
+    CHECK(seconds_of("pp", with_overhead(2, kFast, slow), kAtOnce) > most_bytes("pp", 2) * 1e-6);
+}
+
+TEST_CASE("each message costs its ends, however few its bytes are") {
+    const double found = seconds_of("dp", with_overhead(2, kFast, {.message_s = 1.0}), kAtOnce);
+    CHECK(found == doctest::Approx(std::round(found)).epsilon(1e-6));
+    CHECK(found >= 4.0);
+    CHECK(seconds_of("pp+1f1b8", with_overhead(2, kFast, {.message_s = 1.0}), kAtOnce) > 2.0 * found);
+}
+
+TEST_CASE("a rank packs sums before they leave and adds up others' before it goes on") {
+    const Overhead of_sums{.sum_byte_s = 1e-6};
+    const double sums = seconds_of("dp", with_overhead(2, kFast, of_sums), kAtOnce);
+    CHECK(sums > most_bytes("dp", 2) * 1e-6);  // most of what it sends is sums, and as much comes
+    CHECK(sums < 2.0 * most_bytes("dp", 2) * 1e-6);
+    // It takes its time beside that in which bytes cross.
+    const Link link{0.0, 1e6};
+    const double crossing = seconds_of("dp", 2, kFast, link);
+    CHECK(seconds_of("dp", with_overhead(2, kFast, of_sums), link) == doctest::Approx(sums + crossing).epsilon(0.05));
+    CHECK(seconds_of("pp", with_overhead(2, kFast, of_sums), kAtOnce) < 1e-6);  // stages add up nothing
+}
+
+TEST_CASE("ranks of one machine wait for its cores") {
+    const Overhead overhead{.byte_s = 1e-6};
+    const double apart = seconds_of("dp", with_overhead(4, kFast, overhead), kAtOnce);
+    CHECK(seconds_of("dp", with_overhead(4, kFast, overhead, 8.0), kAtOnce) == doctest::Approx(apart).epsilon(0.01));
+    CHECK(
+        seconds_of("dp", with_overhead(4, kFast, overhead, 2.0), kAtOnce) == doctest::Approx(2.0 * apart).epsilon(0.1)
+    );
+    CHECK(
+        seconds_of("dp", with_overhead(4, kFast, overhead, 1.0), kAtOnce) == doctest::Approx(4.0 * apart).epsilon(0.1)
+    );
+    const Overhead of_sums{.sum_byte_s = 1e-6};
+    const double alone = seconds_of("dp", with_overhead(4, kFast, of_sums), kAtOnce);
+    CHECK(
+        seconds_of("dp", with_overhead(4, kFast, of_sums, 2.0), kAtOnce) == doctest::Approx(2.0 * alone).epsilon(0.1)
+    );
+    // Stages that take turns hardly do.
+    const double stages = seconds_of("pp", with_overhead(4, kFast, overhead), kAtOnce);
+    CHECK(seconds_of("pp", with_overhead(4, kFast, overhead, 2.0), kAtOnce) < 1.2 * stages);
+}
+
+TEST_CASE("what all links share carries the bytes of all ranks one after the other") {
+    const program::Program program = small_mlp();
+    const plan::Plan plan = plan::make_plan(program, *plan::decode_layout("zero1", 4));
+    double all = 0.0;
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+        all += static_cast<double>(plan::traffic_of(plan, program.step, rank).bytes());
+    }
+    Network network(4, {0.0, 1e9});
+    network.set_shared(1e6);
+    const double found = step_seconds(program, plan, alike(4, kFast, 1e9), network);
+    CHECK(found > all / 1e6);
+    CHECK(found < 1.05 * all / 1e6);
 }
 
 TEST_CASE("plans of a choice are timed, local replicas are not") {

@@ -23,7 +23,9 @@ using taskdir::TomlSection;
 constexpr TomlSection::Range kSpeed{.min = 0.0, .max = 1e21, .above = true};
 constexpr TomlSection::Range kDelayMs{.min = 0.0, .max = 1e6};
 constexpr TomlSection::Range kGigabits{.min = 0.0, .max = 1e6, .above = true};
+constexpr TomlSection::Range kOverhead{.min = 0.0, .max = 1e6};
 constexpr std::uint64_t kMemoryMost = 1ULL << 62U;
+constexpr std::uint32_t kCoresMost = 65'536;
 
 void read_required(const TomlSection& section, const char* key, const TomlSection::Range& range, double& out) {
     if (!section.has(key)) {
@@ -59,12 +61,43 @@ std::vector<const toml::table*> tables_of(const toml::table& root, const char* k
     return out;
 }
 
+schedule::Overhead read_overhead(const TomlSection& member) {
+    double byte_ns = 0.0;
+    double message_us = 0.0;
+    double sum_byte_ns = 0.0;
+    member.read("transfer_ns_per_byte", kOverhead, byte_ns);
+    member.read("transfer_us_per_message", kOverhead, message_us);
+    member.read("sum_ns_per_byte", kOverhead, sum_byte_ns);
+    return {.byte_s = byte_ns * 1e-9, .message_s = message_us * 1e-6, .sum_byte_s = sum_byte_ns * 1e-9};
+}
+
+// `before` are the members before it.
+void read_host(const TomlSection& member, const std::vector<Machine>& before, Machine& machine) {
+    machine.host = member.text_or("host", "");
+    if (machine.host.empty() != !member.has("cores")) {
+        member.fail("cores", "and host belong together: members of one host share its cores");
+        return;
+    }
+    std::uint32_t cores = 0;
+    member.read("cores", 1U, kCoresMost, cores);
+    machine.cores = cores;
+    const auto same = std::find_if(before.begin(), before.end(), [&](const Machine& other) {
+        return !machine.host.empty() && other.host == machine.host;
+    });
+    if (same != before.end() && same->cores != machine.cores) {
+        member.fail("cores", "differ from those of \"" + same->name + "\", which has the same host");
+    }
+}
+
 std::vector<Machine> read_machines(const toml::table& root, const TomlSection& section, taskdir::Findings& findings) {
     std::vector<Machine> out;
     std::set<std::string> names;
     for (const toml::table* table : tables_of(root, "members", section)) {
         const TomlSection member(findings, "[[members]] ", *table);
-        member.allow({"name", "multiply_adds_per_s", "memory_bytes"});
+        member.allow(
+            {"name", "multiply_adds_per_s", "memory_bytes", "transfer_ns_per_byte", "transfer_us_per_message",
+             "sum_ns_per_byte", "host", "cores"}
+        );
         Machine machine;
         machine.name = member.text("name");
         if (!machine.name.empty() && !names.insert(machine.name).second) {
@@ -73,6 +106,8 @@ std::vector<Machine> read_machines(const toml::table& root, const TomlSection& s
         read_required(member, "multiply_adds_per_s", kSpeed, machine.multiply_adds_per_s);
         machine.memory_bytes =
             static_cast<double>(member.number<std::uint64_t>("memory_bytes", std::uint64_t{1}, kMemoryMost));
+        machine.overhead = read_overhead(member);
+        read_host(member, out, machine);
         out.push_back(std::move(machine));
     }
     if (out.empty()) {
@@ -169,7 +204,7 @@ Members read_members_file(const std::filesystem::path& file) {
         );
     }
     const TomlSection root(findings, "", table);
-    root.allow({"default", "members", "links"});
+    root.allow({"shared_gbit_per_s", "default", "members", "links"});
     std::vector<Machine> machines = read_machines(table, root, findings);
     throw_if_wrong(findings);
     std::optional<Link> otherwise;
@@ -184,6 +219,11 @@ Members read_members_file(const std::filesystem::path& file) {
     }
     throw_if_wrong(findings);  // a link that is wrong is not also missing
     schedule::Network network = links.network(otherwise, root);
+    if (root.has("shared_gbit_per_s")) {
+        double gigabits = 1.0;
+        root.read("shared_gbit_per_s", kGigabits, gigabits);
+        network.set_shared(gigabits * 1e9 / 8.0);
+    }
     throw_if_wrong(findings);
     return {std::move(machines), std::move(network)};
 }

@@ -16,6 +16,7 @@ struct Members {
 
 /// Reads a file such as
 ///
+///     shared_gbit_per_s = 20.0      # what all links carry together; missing: nothing is shared
 ///     [default]                     # every link that is not listed
 ///     delay_ms = 20.0               # one way
 ///     gbit_per_s = 0.5
@@ -23,6 +24,11 @@ struct Members {
 ///     name = "left"
 ///     multiply_adds_per_s = 2.0e10  # the score of `assay-worker benchmark` times 10^6
 ///     memory_bytes = 17179869184
+///     transfer_ns_per_byte = 1.5    # of the processor, for what it sends and for what it receives; missing: 0
+///     transfer_us_per_message = 40  # likewise
+///     sum_ns_per_byte = 1.5         # for sums that it packs or adds up
+///     host = "box"                  # members with one name here share its cores; missing: each has its own
+///     cores = 8
 ///     [[links]]
 ///     between = ["left", "right"]
 ///     delay_ms = 0.2
