@@ -120,6 +120,31 @@ double measure_bytes(const std::string& url, const std::string& secret, double s
     return static_cast<double>(received - counted) / (spent - counted_from);
 }
 
+Message message_of(const MeasuredMachine& machine, std::uint16_t port) {
+    return {
+        {"name", machine.name},
+        {"port", port},
+        {"multiply_adds_per_s", machine.multiply_adds_per_s},
+        {"memory_bytes", machine.memory_bytes},
+        {"transfer_s_per_byte", machine.overhead.byte_s},
+        {"transfer_s_per_message", machine.overhead.message_s},
+        {"sum_s_per_byte", machine.overhead.sum_byte_s},
+        {"host", machine.host},
+        {"cores", machine.cores}};
+}
+MeasuredMachine machine_of(const std::string& name, const Message& message) {
+    return {
+        .name = name,
+        .multiply_adds_per_s = message.value("multiply_adds_per_s", 0.0),
+        .memory_bytes = message.value("memory_bytes", std::uint64_t{0}),
+        .overhead =
+            {.byte_s = message.value("transfer_s_per_byte", 0.0),
+             .message_s = message.value("transfer_s_per_message", 0.0),
+             .sum_byte_s = message.value("sum_s_per_byte", 0.0)},
+        .host = message.value("host", std::string()),
+        .cores = message.value("cores", 0U)};
+}
+
 // What each machine of the cell answers to those that know the secret.
 class Station {
   public:
@@ -197,8 +222,7 @@ class Station {
         if (options_.self.name != kLeadName || options_.hosts.find(name) == nullptr) {
             return refusal(404, "\"" + name + "\" is no member of this cell");
         }
-        MeasuredMachine machine{
-            name, message.value("multiply_adds_per_s", 0.0), message.value("memory_bytes", std::uint64_t{0})};
+        const MeasuredMachine machine = machine_of(name, message);
         const std::scoped_lock lock(mutex_);
         const bool is_new =
             members_.insert_or_assign(name, std::pair(machine, message.value("port", std::uint16_t{0}))).second;
@@ -308,11 +332,7 @@ void serve_measuring(const MeasureOptions& options) {
         throw std::runtime_error("the hosts have no member \"" + options.self.name + "\"");
     }
     Station station(options, self->address, 0);
-    const Message here{
-        {"name", options.self.name},
-        {"port", station.port()},
-        {"multiply_adds_per_s", options.self.multiply_adds_per_s},
-        {"memory_bytes", options.self.memory_bytes}};
+    const Message here = message_of(options.self, station.port());
     bool is_told = false;
     for (bool is_there = false; !is_there;) {
         try {
@@ -330,12 +350,38 @@ void serve_measuring(const MeasureOptions& options) {
     station.wait_until_done();
 }
 
+namespace {
+
+// The first machine on the same host; nullptr if the host has no other one.
+const MeasuredMachine* first_on_host(const Measured& measured, const MeasuredMachine& self) {
+    const MeasuredMachine* first = nullptr;
+    std::size_t count = 0;
+    for (const MeasuredMachine& other : measured.machines) {
+        if (other.host == self.host) {
+            first = first == nullptr ? &other : first;
+            ++count;
+        }
+    }
+    return self.host.empty() || self.cores == 0 || count < 2 ? nullptr : first;
+}
+
+std::string overhead_text(const MeasuredOverhead& overhead) {
+    return "transfer_ns_per_byte = " + number_text("%.4f", overhead.byte_s * 1e9) +
+           "\ntransfer_us_per_message = " + number_text("%.3f", overhead.message_s * 1e6) +
+           "\nsum_ns_per_byte = " + number_text("%.4f", overhead.sum_byte_s * 1e9) + "\n";
+}
+
+}  // namespace
+
 std::string members_text(const Measured& measured) {
     std::string out = "# What `assay-worker measure-links` measured, for `assay plan --members`.\n";
     for (const MeasuredMachine& machine : measured.machines) {
         out += "\n[[members]]\nname = \"" + machine.name +
                "\"\nmultiply_adds_per_s = " + number_text("%.4e", machine.multiply_adds_per_s) +
-               "\nmemory_bytes = " + std::to_string(machine.memory_bytes) + "\n";
+               "\nmemory_bytes = " + std::to_string(machine.memory_bytes) + "\n" + overhead_text(machine.overhead);
+        if (const MeasuredMachine* const first = first_on_host(measured, machine)) {
+            out += "host = \"" + first->name + "\"\ncores = " + std::to_string(first->cores) + "\n";
+        }
     }
     for (const MeasuredLink& link : measured.links) {
         out += "\n[[links]]\nbetween = [\"" + link.a + "\", \"" + link.b +

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <verifier/cell/hosts.hpp>
+#include <verifier/cell/overhead.hpp>
 
 /// Measures what `assay plan` predicts from: the links between a cell's machines, and the machines.
 namespace assay::cell {
@@ -15,6 +16,9 @@ struct MeasuredMachine {
     std::string name;
     double multiply_adds_per_s = 0.0;
     std::uint64_t memory_bytes = 0;
+    MeasuredOverhead overhead{};
+    std::string host{};       ///< host_id(); empty: its own
+    std::uint32_t cores = 0;  ///< of the host
 };
 struct MeasuredLink {
     std::string a;

@@ -222,6 +222,8 @@ int print_benchmark(const Arguments& args) {
     return command::kExitOk;
 }
 
+constexpr double kOverheadSeconds = 2.0;  ///< of the processor, for what messages cost it
+
 /// The links of a cell and the speed of this machine. A signal ends it at once.
 int run_measuring(const Arguments& args) {
     cell::MeasureOptions options{.hosts = hosts_of(args)};
@@ -233,7 +235,13 @@ int run_measuring(const Arguments& args) {
     }
     options.progress("measuring this machine");
     const Benchmark benchmark = run_benchmark(args.worker.engine, args.seconds);
-    options.self = {is_lead ? "lead" : args.member, benchmark.products * 1e6, memory_max(args.worker)};
+    options.self = {
+        .name = is_lead ? "lead" : args.member,
+        .multiply_adds_per_s = benchmark.products * 1e6,
+        .memory_bytes = memory_max(args.worker),
+        .overhead = cell::measure_overhead(kOverheadSeconds),
+        .host = cell::host_id(),
+        .cores = cell::core_count()};
     if (!is_lead) {
         cell::serve_measuring(options);
         return command::kExitOk;

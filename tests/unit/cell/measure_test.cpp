@@ -27,7 +27,11 @@ cell::Hosts loopback_hosts(std::uint32_t members) {
 }
 
 cell::MeasureOptions options_of(const cell::Hosts& hosts, const std::string& name, double speed) {
-    return {.hosts = hosts, .self = {name, speed, 1'000}, .seconds = 0.1};
+    cell::MeasuredMachine self{.name = name, .multiply_adds_per_s = speed, .memory_bytes = 1'000};
+    self.overhead = {.byte_s = speed * 1e-9, .message_s = speed * 1e-6, .sum_byte_s = speed * 2e-9};
+    self.host = name == "m1" ? "other" : "this";
+    self.cores = 4;
+    return {.hosts = hosts, .self = self, .seconds = 0.1};
 }
 
 std::string status_of(const cell::Hosts& hosts, const std::string& target, const std::string& body) {
@@ -62,6 +66,12 @@ TEST_CASE("each pair of a cell's machines is measured, and the machines say what
     CHECK(measured.machines[1].multiply_adds_per_s == 5.0);
     CHECK(measured.machines[2].multiply_adds_per_s == 7.0);
     CHECK(measured.machines[2].memory_bytes == 1'000);
+    CHECK(measured.machines[2].overhead.byte_s == doctest::Approx(7e-9));
+    CHECK(measured.machines[2].overhead.message_s == doctest::Approx(7e-6));
+    CHECK(measured.machines[2].overhead.sum_byte_s == doctest::Approx(14e-9));
+    CHECK(measured.machines[1].host == "this");
+    CHECK(measured.machines[2].host == "other");
+    CHECK(measured.machines[2].cores == 4);
     REQUIRE(measured.links.size() == 3);
     for (const cell::MeasuredLink& link : measured.links) {
         CHECK(link.a != link.b);
@@ -93,15 +103,45 @@ TEST_CASE("a machine that is no member does not serve") {
     );
 }
 
-TEST_CASE("what was measured is written as assay plan reads it") {
-    const std::string text = cell::members_text(
-        {.machines = {{"lead", 2e10, 16}, {"right", 5e9, 32}}, .links = {{"lead", "right", 0.0015, 125e6}}}
+TEST_CASE("what messages cost a processor is measured") {
+    const cell::MeasuredOverhead found = cell::measure_overhead(0.4);
+    // Encryption, sockets and copies: 0.3 to 30 ns, whatever the machine.
+    CHECK(found.byte_s > 0.1e-9);
+    CHECK(found.byte_s < 50e-9);
+    CHECK(found.message_s > 0.5e-6);
+    CHECK(found.message_s < 2e-3);
+    CHECK(found.sum_byte_s > 0.02e-9);
+    CHECK(found.sum_byte_s < 20e-9);
+    MESSAGE(
+        found.byte_s * 1e9 << " ns a byte, " << found.message_s * 1e6 << " us a message, " << found.sum_byte_s * 1e9
+                           << " ns a byte of sums"
     );
+}
+
+TEST_CASE("processes of one machine have one name for it") {
+    CHECK(cell::host_id() == cell::host_id());
+    CHECK(cell::core_count() >= 1);
+}
+
+TEST_CASE("what was measured is written as assay plan reads it, with the host of members that share one") {
+    const cell::MeasuredOverhead overhead{.byte_s = 1.5e-9, .message_s = 20e-6, .sum_byte_s = 0.5e-9};
+    const auto machine = [&](const char* name, const char* host) {
+        return cell::MeasuredMachine{name, 2e10, 16, overhead, host, 8};
+    };
+    const std::string text = cell::members_text(
+        {.machines = {machine("lead", "a"), machine("right", "b"), machine("left", "b"), machine("far", "")},
+         .links = {{"lead", "right", 0.0015, 125e6}}}
+    );
+    const auto member = [](const std::string& name, const std::string& host) {
+        return "\n[[members]]\nname = \"" + name +
+               "\"\nmultiply_adds_per_s = 2.0000e+10\nmemory_bytes = 16\ntransfer_ns_per_byte = 1.5000\n"
+               "transfer_us_per_message = 20.000\nsum_ns_per_byte = 0.5000\n" +
+               host;
+    };
+    const std::string shared = "host = \"right\"\ncores = 8\n";
     CHECK(
-        text ==
-        "# What `assay-worker measure-links` measured, for `assay plan --members`.\n"
-        "\n[[members]]\nname = \"lead\"\nmultiply_adds_per_s = 2.0000e+10\nmemory_bytes = 16\n"
-        "\n[[members]]\nname = \"right\"\nmultiply_adds_per_s = 5.0000e+09\nmemory_bytes = 32\n"
-        "\n[[links]]\nbetween = [\"lead\", \"right\"]\ndelay_ms = 1.5000\ngbit_per_s = 1.00000\n"
+        text == "# What `assay-worker measure-links` measured, for `assay plan --members`.\n" + member("lead", "") +
+                    member("right", shared) + member("left", shared) + member("far", "") +
+                    "\n[[links]]\nbetween = [\"lead\", \"right\"]\ndelay_ms = 1.5000\ngbit_per_s = 1.00000\n"
     );
 }
