@@ -28,16 +28,24 @@ std::atomic<bool> is_rank_stopped{false};
 void stop_rank(int /*signal*/) { is_rank_stopped = true; }
 
 // Sleeps so that all that has been computed has taken as long as on a machine of the given speed. What took longer, in
-// the computing itself or because a sleep did, is made up for by later sleeps, up to a limit.
+// the computing itself or because a sleep did, is made up for by later sleeps, up to a limit. Sums of others that a
+// rank adds up between two exchanges are no part of its work, and take their time.
 class HeldSpeed final : public engine::Pace {
   public:
     explicit HeldSpeed(double multiply_adds_per_s) : speed_(multiply_adds_per_s) {}
-    void begin() override { begin_ = PaceClock::now(); }
+    void begin() override {
+        begin_ = PaceClock::now();
+        has_computed_ = false;
+    }
     void computed(const canonical::Node& node, double part) override {
+        has_computed_ = true;
         owed_s_ += part * static_cast<double>(dispute::work_of(node)) / speed_;
         held_s_ += part * static_cast<double>(dispute::work_of(node)) / speed_;
     }
     void end() override {
+        if (!has_computed_) {
+            return;
+        }
         const auto now = PaceClock::now();
         real_s_ += PaceSeconds(now - begin_).count();
         owed_s_ -= PaceSeconds(now - begin_).count();
@@ -58,6 +66,7 @@ class HeldSpeed final : public engine::Pace {
 
     double speed_;
     PaceClock::time_point begin_;
+    bool has_computed_ = false;  // since then
     double owed_s_ = 0.0;
     double held_s_ = 0.0;  // what the machine of that speed would have computed for
     double real_s_ = 0.0;  // what this one did
@@ -92,7 +101,9 @@ json lead_cell(const CellRankOptions& options, const std::shared_ptr<HeldSpeed>&
     machine->set_state([&](std::size_t i) { return initial[i]; });
     json steps = json::array();
     float loss = 0.0F;
+    double cpu_before_s = 0.0;
     for (std::uint64_t step = 0; step < options.warm_up + options.steps; ++step) {
+        cpu_before_s = step == options.warm_up ? processor_seconds() : cpu_before_s;
         const Stopwatch watch;
         if (!machine->run_step({.seed = task->spec.seed, .step = step, .dataset = task->program.dataset})) {
             throw std::runtime_error("the model diverges");
@@ -102,7 +113,11 @@ json lead_cell(const CellRankOptions& options, const std::shared_ptr<HeldSpeed>&
             steps.push_back(watch.seconds());
         }
     }
-    return {{"steps_s", std::move(steps)}, {"loss", loss}, {"computing", pace->to_json()}};
+    return {
+        {"steps_s", std::move(steps)},
+        {"loss", loss},
+        {"computing", pace->to_json()},
+        {"cpu_s", processor_seconds() - cpu_before_s}};
 }
 
 }  // namespace

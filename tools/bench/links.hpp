@@ -2,11 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
 namespace assay::bench {
+
+/// For how long this process has had a processor.
+inline double processor_seconds() {
+    timespec time{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 /// One rank of a cell that trains a task's program without a chain, by the code that `assay-worker` uses for it.
 struct CellRankOptions {
@@ -20,8 +28,8 @@ struct CellRankOptions {
     double multiply_adds_per_s = 1e9;
     std::string directory = ".";  ///< for the lead's state
 };
-/// The lead says how long steps took; a member works until it is sent SIGTERM. Both say how long they computed, and for
-/// how long they would have on the machine whose speed they are held to.
+/// The lead says how long steps took, and what they took of the processor; a member works until it is sent SIGTERM.
+/// Both say how long they computed, and for how long they would have on the machine whose speed they are held to.
 nlohmann::json run_cell_rank(const CellRankOptions& options);
 
 /// Links between network namespaces, of which each has a TAP device that this process reads and writes.

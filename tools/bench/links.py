@@ -3,6 +3,7 @@
 """Step times of cells over emulated links, beside what `assay plan` predicts from what `assay-worker measure-links` measures.
 
     sudo python3 tools/bench/links.py build/release/bin OUT.json [--cases mlp-dp-4-100-20 ...] [--steps N]
+    sudo python3 tools/bench/links.py build/release/bin OUT.json --again
 
 With `--signed` the ranks belong to several accounts, and steps whose messages are signed take turns with steps whose
 messages are not. They compute as fast as they can, so there should be a core for each rank.
@@ -73,19 +74,48 @@ def links_of(members):
     return {"delay_ms": three(delays), "mbit": three(rates)}
 
 
+OVERHEADS = ("transfer_ns_per_byte", "transfer_us_per_message", "sum_ns_per_byte")
+
+
+def overheads_of(members, forwarded, cores):
+    """What messages cost the processors by a members file, and what it cost to forward each byte. All are on this machine's
+    cores."""
+    out = {}
+    for key in OVERHEADS:
+        values = [float(x) for x in re.findall(rf"(?m)^{key} = (.*)$", members)]
+        out[key] = round(statistics.median(values), 4)
+    out["forward_ns_per_byte"] = round(1e9 * forwarded["cpu_s"] / forwarded["bytes"], 4)
+    return out | {"cores": cores}
+
+
+def shared_text(overheads):
+    """What forwards is one thread, and no faster than that with what all ranks send: a switch that all links share."""
+    return f"shared_gbit_per_s = {8 / overheads['forward_ns_per_byte']:.5f}\n" if overheads else ""
+
+
+def overhead_text(overheads):
+    """Of one member: half of what a byte costs to forward is at either end. Nothing if they were not measured."""
+    if not overheads:
+        return ""
+    values = {key: overheads[key] for key in OVERHEADS}
+    values["transfer_ns_per_byte"] += overheads["forward_ns_per_byte"] / 2
+    lines = [f"{key} = {value:.4f}" for key, value in values.items()]
+    return "\n".join(lines + ['host = "this one"', f"cores = {overheads['cores']}"]) + "\n"
+
+
 def members_of_links(links):
     """A members file with what links_of() told of another one."""
     return f"memory_bytes = {1 << 30}\ndelay_ms = {links['delay_ms'][1]}\ngbit_per_s = {links['mbit'][1] / 1e3}\n"
 
 
-def members_of_all(members, ranks):
-    """A members file for more machines than were measured, with links that are the median of those that were."""
+def members_of_all(members, ranks, overheads):
+    """A members file for more machines than were measured, with links and overheads that are the median of those that were."""
     links = links_of(members)
     memory = max(int(x) for x in re.findall(r"(?m)^memory_bytes = (.*)$", members))
-    out = f"[default]\ndelay_ms = {links['delay_ms'][1]}\ngbit_per_s = {links['mbit'][1] / 1e3}\n"
+    out = shared_text(overheads) + f"[default]\ndelay_ms = {links['delay_ms'][1]}\ngbit_per_s = {links['mbit'][1] / 1e3}\n"
     for rank in range(ranks):
         name = "lead" if rank == 0 else f"m{rank}"
-        out += f'\n[[members]]\nname = "{name}"\nmultiply_adds_per_s = 1\nmemory_bytes = {memory}\n'
+        out += f'\n[[members]]\nname = "{name}"\nmultiply_adds_per_s = 1\nmemory_bytes = {memory}\n' + overhead_text(overheads)
     return out
 
 
@@ -188,7 +218,7 @@ class Bench:
     def __init__(self, bin_folder, seconds):
         self.bin = pathlib.Path(bin_folder).resolve()
         self.seconds = seconds
-        self.measured = {}  # members files by link class
+        self.measured = {}  # members files by link class, and the overheads with which they were measured
 
     def measure(self, mbit, delay_ms, ranks, folder):
         """What assay-worker measure-links measures between some ranks."""
@@ -200,8 +230,9 @@ class Bench:
                 all_ranks(links, common + ["--out", folder / "members.toml"], lambda rank: common + ["--name", f"m{rank}"], folder,
                           3600)
             finally:
-                links.close()
-            self.measured[mbit, delay_ms] = (folder / "members.toml").read_text()
+                forwarded = links.close()
+            members = (folder / "members.toml").read_text()
+            self.measured[mbit, delay_ms] = members, overheads_of(members, forwarded, len(os.sched_getaffinity(0)))
         return self.measured[mbit, delay_ms]
 
     def predict(self, task, members, plan, folder):
@@ -336,11 +367,29 @@ def case_of(name, arguments):
     return case
 
 
+def case_again(old):
+    """A case that was measured before."""
+    case = {"name": old["name"], "model": old["model"], "plan": old["plan"], "ranks": old["ranks"],
+            "speed": old["held_to_multiply_adds_per_s"], "steps": len(old["steps_s"]), "warm_up": 1}
+    case |= {key: old["links"][key] for key in ("mbit", "delay_ms")}
+    case |= {key: old[key] for key in ("slow", "slowed_by", "turn_steps") if key in old}
+    if case["plan"] == "turns":
+        case |= {"steps": len(old["rounds_s"]) * case["turn_steps"] * case["ranks"], "warm_up": 0}
+    return case
+
+
+def cases_of(arguments, results):
+    """The cases that the arguments name, and with --again those that were measured before: all, or those with the names."""
+    if not arguments.again:
+        return [case_of(name, arguments) for name in arguments.cases]
+    return [case_again(old) for old in results["cases"] if not arguments.cases or old["name"] in arguments.cases]
+
+
 def add_prediction(bench, case, out, members, folder):
     """What `assay plan` says of a case, beside its steps or rounds."""
     write_task(folder / "task", case)
-    predicted = bench.predict(folder / "task", at_speeds(members_of_all(members, case["ranks"]), speeds_of(case)), case["plan"],
-                              folder)["plans"][0]
+    text = at_speeds(members_of_all(members, case["ranks"], out.get("overheads")), speeds_of(case))
+    predicted = bench.predict(folder / "task", text, case["plan"], folder)["plans"][0]
     keys = ("step_s", "is_timed", "compute_s", "exchange_s", "handover_s")
     out["predicted"] = {key: predicted[key] if key == "is_timed" else round(predicted[key], 5) for key in keys}
     steps = out["steps_s"]
@@ -355,12 +404,13 @@ def run_case(bench, case, measured_ranks):
     with tempfile.TemporaryDirectory(prefix="assay-links-") as path:
         folder = pathlib.Path(path)
         write_task(folder / "task", case)
-        members = bench.measure(case["mbit"], case["delay_ms"], measured_ranks, folder)
+        members, overheads = bench.measure(case["mbit"], case["delay_ms"], measured_ranks, folder)
         load = os.getloadavg()[0]
         told, forwarded = bench.train(case, folder / "task", folder)
         out = {"name": case["name"], "model": case["model"], "plan": case["plan"], "ranks": case["ranks"],
                "links": {"mbit": case["mbit"], "delay_ms": case["delay_ms"], "measured": links_of(members)},
-               "held_to_multiply_adds_per_s": case["speed"], "load": round(load, 2), "forwarder": forwarded, "steps_s": [],
+               "overheads": overheads, "held_to_multiply_adds_per_s": case["speed"], "load": round(load, 2),
+               "forwarder": forwarded, "lead_cpu_s": round(told[0]["cpu_s"], 3), "steps_s": [],
                "computing": {key: [round(each["computing"][key], 3) for each in told] for key in ("held_s", "real_s", "late_s")}}
         out |= {key: case[key] for key in ("slow", "slowed_by") if key in case}
         if case["plan"] == "turns":
@@ -373,10 +423,14 @@ def run_case(bench, case, measured_ranks):
 
 def predict_again(bench, old):
     """The prediction of a case that was measured before, for a prediction that has changed."""
-    case = {"model": old["model"], "plan": old["plan"], "ranks": old["ranks"], "turn_steps": old.get("turn_steps", 10),
-            "speed": old["held_to_multiply_adds_per_s"]} | {key: old[key] for key in ("slow", "slowed_by") if key in old}
     with tempfile.TemporaryDirectory(prefix="assay-links-") as path:
-        return add_prediction(bench, case, dict(old), members_of_links(old["links"]["measured"]), pathlib.Path(path))
+        return add_prediction(bench, case_again(old), dict(old), members_of_links(old["links"]["measured"]), pathlib.Path(path))
+
+
+def with_result(cases, result):
+    """The cases with the result, in the place of an older one of the same name."""
+    out = [result if each["name"] == result["name"] else each for each in cases]
+    return out if any(each["name"] == result["name"] for each in cases) else out + [result]
 
 
 def main():
@@ -384,6 +438,7 @@ def main():
     parser.add_argument("bin", help="folder with assay, assay-worker and assay-bench")
     parser.add_argument("out", help="JSON file to which results are added")
     parser.add_argument("--predict-again", action="store_true", help="only predict what OUT has once more")
+    parser.add_argument("--again", action="store_true", help="measure what OUT has once more, with its speeds and numbers of steps")
     parser.add_argument("--signed", action="store_true", help="steps with and without signatures of what ranks tell each other")
     parser.add_argument("--cases", nargs="+", default=[], help="MODEL-PLAN-RANKS-MBIT-MS, as in mlp-dp-4-100-20; or with "
                                                                "--slow gpt-pp:3,1+1f1b8-2-1000-1")
@@ -406,14 +461,14 @@ def main():
     lacking = missing()
     if lacking:
         sys.exit("links.py needs " + " and ".join(lacking))
-    for name in arguments.cases:
+    for case in cases_of(arguments, results):
         if arguments.signed:
-            result = run_signed_case(bench.bin / "assay-bench", case_of(name, arguments) | {"warm_up": 2})
+            result = run_signed_case(bench.bin / "assay-bench", case | {"warm_up": 2})
         else:
-            result = run_case(bench, case_of(name, arguments), arguments.measured_ranks)
+            result = run_case(bench, case, arguments.measured_ranks)
         print(json.dumps({key: result[key] for key in ("name", "predicted", "measured_s", "predicted_over_measured", "utilisation",
                                                            "computing", "longer_by", "load") if key in result}), flush=True)
-        results["cases"] = [each for each in results["cases"] if each["name"] != name] + [result]
+        results["cases"] = with_result(results["cases"], result)
         out.write_text(json.dumps(results, indent=1) + "\n")
 
 

@@ -14,11 +14,19 @@ MEMBERS = """
 name = "lead"
 multiply_adds_per_s = 2.0000e+10
 memory_bytes = 100
+transfer_ns_per_byte = 1.5
+transfer_us_per_message = 20.0
+sum_ns_per_byte = 0.5
 
 [[members]]
 name = "m1"
 multiply_adds_per_s = 1.0000e+09
 memory_bytes = 300
+transfer_ns_per_byte = 2.5
+transfer_us_per_message = 30.0
+sum_ns_per_byte = 0.7
+host = "lead"
+cores = 4
 
 [[links]]
 between = ["lead", "m1"]
@@ -63,13 +71,23 @@ class Links(unittest.TestCase):
         told = links.links_of(MEMBERS)
         again = links.links_of(links.members_of_links(told))
         self.assertEqual([again["delay_ms"][1], again["mbit"][1]], [told["delay_ms"][1], told["mbit"][1]])
-        self.assertIn("delay_ms = 20.5", links.members_of_all(links.members_of_links(told), 2))
+        self.assertIn("delay_ms = 20.5", links.members_of_all(links.members_of_links(told), 2, None))
 
     def test_more_machines_get_links_of_the_median(self):
-        text = links.members_of_all(MEMBERS, 8)
+        text = links.members_of_all(MEMBERS, 8, None)
         self.assertEqual(text.count("[[members]]"), 8)
         self.assertIn("delay_ms = 20.5\ngbit_per_s = 0.08", text)
         self.assertEqual(text.count("memory_bytes = 300"), 8)
+        self.assertNotIn("transfer", text)
+
+    def test_machines_get_the_median_overhead_and_half_of_what_forwards(self):
+        overheads = links.overheads_of(MEMBERS, {"cpu_s": 3.0, "bytes": 1_000_000_000}, 2)
+        self.assertEqual(overheads, {"transfer_ns_per_byte": 2.0, "transfer_us_per_message": 25.0, "sum_ns_per_byte": 0.6,
+                                     "forward_ns_per_byte": 3.0, "cores": 2})
+        text = links.members_of_all(MEMBERS, 4, overheads)
+        self.assertTrue(text.startswith("shared_gbit_per_s = 2.66667\n[default]"))
+        self.assertEqual(text.count("transfer_ns_per_byte = 3.5000\ntransfer_us_per_message = 25.0000\nsum_ns_per_byte = 0.6000\n"
+                                    'host = "this one"\ncores = 2\n'), 4)
 
     def test_a_prediction_is_compared_with_the_median_step(self):
         out = links.summary([3.0, 1.0, 2.0], 1.5)
@@ -89,6 +107,20 @@ class Links(unittest.TestCase):
         self.assertEqual((case["steps"], case["warm_up"]), (5, 1))
         turns = links.case_of("gpt-turns-8-100-100", ARGUMENTS)
         self.assertEqual((turns["steps"], turns["warm_up"], turns["turn_steps"]), (1600, 0, 100))
+
+    def test_what_was_measured_is_measured_again_as_it_was(self):
+        old = {"name": "mlp-dp-4-100-20", "model": "mlp", "plan": "dp", "ranks": 4, "links": {"mbit": 100.0, "delay_ms": 20.0},
+               "held_to_multiply_adds_per_s": 5e8, "steps_s": [1.0] * 7}
+        turns = old | {"name": "mlp-turns-8-100-20", "plan": "turns", "ranks": 8, "turn_steps": 100, "steps_s": [],
+                       "rounds_s": [60.0, 61.0]}
+        again = argparse.Namespace(again=True, cases=[])
+        first, second = links.cases_of(again, {"cases": [old, turns]})
+        self.assertEqual(first, links.case_of(old["name"], argparse.Namespace(**(vars(ARGUMENTS) | {"steps": 7}))))
+        self.assertEqual(second, links.case_of(turns["name"], ARGUMENTS))
+        again.cases = [old["name"]]
+        self.assertEqual(links.cases_of(again, {"cases": [old, turns]}), [first])
+        self.assertEqual(links.with_result([old, turns], old | {"steps_s": []}), [old | {"steps_s": []}, turns])
+        self.assertEqual(links.with_result([old], turns), [old, turns])
 
     def test_a_task_of_local_replicas_says_so(self):
         with tempfile.TemporaryDirectory() as path:
