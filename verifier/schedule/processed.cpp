@@ -24,6 +24,7 @@ double seconds_of_bytes(const std::vector<Machine>& machines, const Machine& sel
 Network as_processed(const Network& network, const std::vector<Machine>& machines) {
     ASSERT(machines.size() == network.size());
     std::vector<double> seconds;
+    seconds.reserve(machines.size());
     for (const Machine& machine : machines) {
         seconds.push_back(seconds_of_bytes(machines, machine));
     }
