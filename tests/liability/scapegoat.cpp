@@ -144,7 +144,8 @@ class Scapegoat final : public Plan {
             } else if (how_->plays && dispute.position.pending().empty() && dispute.position.rounds == 0) {
                 ToyReplay replay(stage.shop.run(Way::kTruth), dispute.claim, stage.shop.state(dispute.claim.before));
                 member(0).send_once(
-                    stage, contracts::RevealMove{open.id, 0, dispute::make_reveal(dispute.claim, dispute.position, replay)}
+                    stage,
+                    contracts::RevealMove{open.id, 0, dispute::make_reveal(dispute.claim, dispute.position, replay)}
                 );
             }
         }

@@ -133,8 +133,8 @@ void set_formulas(StepProfile& out, const program::Program& program, double para
     // Beside the sums: gradients or parameters come back once, and once more if both do.
     constexpr std::array<double, 4> kResults{1.0, 2.0, 1.0, 2.0};
     constexpr std::array<double, 4> kRounds{kRoundsOfSum, 4.0, kRoundsOfSum, 5.0};
-    // Tensors are exchanged together, as many as a message has room for. Of divided parameters and their gradients plans
-    // of two to six layers exchange half as many times as there are tensors, and more if messages are full.
+    // Tensors are exchanged together, as many as a message has room for. Of divided parameters and their gradients
+    // plans of two to six layers exchange half as many times as there are tensors, and more if messages are full.
     const std::array<double, 4> least{5.0, 6.0, 5.0, 0.5 * tensors};
     const auto message_bytes = static_cast<double>(plan::GroupLimits{}.message_bytes);
     for (std::size_t zero = 0; zero < out.data.size(); ++zero) {
