@@ -44,8 +44,13 @@ using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t kBlockIntervalMs = 100;
+constexpr std::uint32_t kSpammedBlockIntervalMs = 400;  // so that a slow machine fills its blocks, too
 constexpr std::chrono::seconds kDemoStartPatience{60};
 constexpr Amount kTreasury{5 * kGrainsPerAsy};  // so much that it bounds no jackpot
+
+std::uint32_t block_interval_ms(Fraud fraud) {
+    return fraud == Fraud::kSpam ? kSpammedBlockIntervalMs : kBlockIntervalMs;
+}
 
 std::atomic<bool> interrupted{false};
 void on_interrupt(int) { interrupted = true; }
@@ -126,7 +131,7 @@ contracts::Params Demo::params() const {
     if (surroundings_) {
         surroundings_->adjust(params);
     }
-    params.block_ms = kBlockIntervalMs * (fraud_ == Fraud::kBait ? kBaitsHaste : 1);
+    params.block_ms = block_interval_ms(fraud_) * (fraud_ == Fraud::kBait ? kBaitsHaste : 1);
     return params;
 }
 
@@ -143,7 +148,7 @@ void Demo::start() {
     if (outsider_) {
         outsider_->add_actors();
     }
-    network_.start_nodes(params(), kBlockIntervalMs, options_.validators);
+    network_.start_nodes(params(), block_interval_ms(fraud_), options_.validators);
     for (std::size_t i = 0; i < network_.node_count(); ++i) {
         narrator_.plain("  assayd runs at " + network_.node_url(i) + (options_.validators == 0 ? "" : ", a validator"));
     }
