@@ -32,6 +32,8 @@ const Cast& cast_of(Fraud fraud);
 
 /// Time limits short enough for a person to watch and long enough for two busy cores.
 contracts::Params demo_params(Fraud fraud, bool tolerance);
+/// Milliseconds between blocks: more where there is a spammer, so that it fills them on a slow machine, too.
+constexpr std::uint32_t block_interval_ms(Fraud fraud) { return fraud == Fraud::kSpam ? 400 : 100; }
 
 struct Player {
     std::string name;

@@ -43,14 +43,8 @@ using contracts::TaskState;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint32_t kBlockIntervalMs = 100;
-constexpr std::uint32_t kSpammedBlockIntervalMs = 400;  // so that a slow machine fills its blocks, too
 constexpr std::chrono::seconds kDemoStartPatience{60};
 constexpr Amount kTreasury{5 * kGrainsPerAsy};  // so much that it bounds no jackpot
-
-std::uint32_t block_interval_ms(Fraud fraud) {
-    return fraud == Fraud::kSpam ? kSpammedBlockIntervalMs : kBlockIntervalMs;
-}
 
 std::atomic<bool> interrupted{false};
 void on_interrupt(int) { interrupted = true; }
