@@ -186,7 +186,7 @@ TEST_CASE("DSP-32, WRK-5: a party has the time of two replays for each claim tha
     );
 }
 
-TEST_CASE("DSP-32: a move reads its own dispute alone, however many others of the task are open") {
+TEST_CASE("DSP-32: a move reads as many disputes, however many others of the task are open") {
     Chain chain(slow_params());
     const TaskId id = challenged_task(chain);
     REQUIRE(chain.run(chain.stranger, Bond{Role::kWhistleblower, {100 * kCoin}}) == 0);
