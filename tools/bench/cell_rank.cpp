@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <core/dispute/work.hpp>
+#include <tools/bench/chain_load.hpp>
 #include <tools/bench/links.hpp>
 #include <tools/bench/measure.hpp>
 #include <verifier/cell/lead.hpp>
@@ -103,7 +104,7 @@ json lead_cell(const CellRankOptions& options, const std::shared_ptr<HeldSpeed>&
     float loss = 0.0F;
     double cpu_before_s = 0.0;
     for (std::uint64_t step = 0; step < options.warm_up + options.steps; ++step) {
-        cpu_before_s = step == options.warm_up ? processor_seconds() : cpu_before_s;
+        cpu_before_s = step == options.warm_up ? own_cpu_seconds() : cpu_before_s;
         const Stopwatch watch;
         if (!machine->run_step({.seed = task->spec.seed, .step = step, .dataset = task->program.dataset})) {
             throw std::runtime_error("the model diverges");
@@ -117,7 +118,7 @@ json lead_cell(const CellRankOptions& options, const std::shared_ptr<HeldSpeed>&
         {"steps_s", std::move(steps)},
         {"loss", loss},
         {"computing", pace->to_json()},
-        {"cpu_s", processor_seconds() - cpu_before_s}};
+        {"cpu_s", own_cpu_seconds() - cpu_before_s}};
 }
 
 }  // namespace

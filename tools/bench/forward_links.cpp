@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include <core/base/bytes.hpp>
+#include <tools/bench/chain_load.hpp>
 #include <tools/bench/links.hpp>
 
 namespace assay::bench {
@@ -132,7 +133,7 @@ class Forwarder {
             {"bytes", bytes_},
             {"refused", refused_},
             {"latest_us", latest_.count() / 1'000},
-            {"cpu_s", processor_seconds()}};
+            {"cpu_s", own_cpu_seconds()}};
     }
 
   private:

@@ -2,19 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <ctime>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
 namespace assay::bench {
-
-/// For how long this process has had a processor.
-inline double processor_seconds() {
-    timespec time{};
-    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 /// One rank of a cell that trains a task's program without a chain, by the code that `assay-worker` uses for it.
 struct CellRankOptions {
