@@ -19,6 +19,7 @@
 #include <tools/bench/scratch.hpp>
 #include <tools/bench/signed_links.hpp>
 #include <verifier/artifacts/hashing.hpp>
+#include <verifier/engine/cell/local_words.hpp>
 #include <verifier/engine/cell/session.hpp>
 #include <verifier/group/signed_collective.hpp>
 #include <verifier/plan/message.hpp>
@@ -279,14 +280,14 @@ std::string refusal(const CellTraining& training, const plan::Layout& layout) {
 }
 
 json run_case(const SignedCase& c) {
-    const BySide<std::unique_ptr<engine::SharedWords>> words{make_memory_words(), make_memory_words()};
+    BySide<engine::LocalWords> words;
     std::vector<RankRun> runs(c.layout.ranks());
     std::vector<std::exception_ptr> failures(c.layout.ranks());
     std::vector<std::jthread> threads;
     for (std::uint32_t rank = 0; rank < c.layout.ranks(); ++rank) {
         threads.emplace_back([&, rank] {
             try {
-                runs[rank] = run_rank(c, rank, "127.0.0.1", {words[kPlain].get(), words[kSigned].get()});
+                runs[rank] = run_rank(c, rank, "127.0.0.1", {&words[kPlain], &words[kSigned]});
             } catch (const std::exception&) {
                 failures[rank] = std::current_exception();
             }

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <fstream>
-#include <mutex>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -21,25 +19,6 @@ using group::StatementCost;
 
 constexpr std::uint64_t kSignedLedgerBytes = std::uint64_t{1} << 34U;
 constexpr std::chrono::milliseconds kSignedPatience{120'000};
-
-class MemoryWords final : public engine::SharedWords {
-  public:
-    void set(const std::string& key, const Bytes& value) override {
-        const std::scoped_lock lock(mutex_);
-        words_[key] = value;
-        changed_.notify_all();
-    }
-    Bytes get(const std::string& key) override {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return words_.contains(key); });
-        return words_[key];
-    }
-
-  private:
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::map<std::string, Bytes> words_;
-};
 
 class FileWords final : public engine::SharedWords {
   public:
@@ -144,8 +123,6 @@ double cpu_seconds(clockid_t clock) {
     ::clock_gettime(clock, &now);
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
-
-std::unique_ptr<engine::SharedWords> make_memory_words() { return std::make_unique<MemoryWords>(); }
 
 std::unique_ptr<engine::SharedWords> make_file_words(const std::filesystem::path& directory) {
     return std::make_unique<FileWords>(directory);

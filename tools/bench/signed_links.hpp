@@ -27,8 +27,6 @@ using BySide = std::array<T, kSides>;
 /// Seconds that a thread or process has computed.
 double cpu_seconds(clockid_t clock);
 
-/// For ranks that are threads of one process.
-std::unique_ptr<engine::SharedWords> make_memory_words();
 /// For ranks that are processes: a file for each word, in a directory that all see. A rank waits for another one's word
 /// for two minutes.
 std::unique_ptr<engine::SharedWords> make_file_words(const std::filesystem::path& directory);

@@ -4,14 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <condition_variable>
 #include <ctime>
 #include <exception>
 #include <fstream>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <stdexcept>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -19,6 +15,7 @@
 #include <core/crypto/random.hpp>
 #include <verifier/cell/tls_collective.hpp>
 #include <verifier/engine/cell/block_io.hpp>
+#include <verifier/engine/cell/local_words.hpp>
 
 namespace assay::cell {
 namespace {
@@ -36,28 +33,6 @@ double seconds_of_clock(clockid_t clock) {
 }
 double process_seconds() { return seconds_of_clock(CLOCK_PROCESS_CPUTIME_ID); }
 double thread_seconds() { return seconds_of_clock(CLOCK_THREAD_CPUTIME_ID); }
-
-class LocalWords final : public engine::SharedWords {
-  public:
-    void set(const std::string& key, const Bytes& value) override {
-        const std::scoped_lock lock(mutex_);
-        words_[key] = value;
-        changed_.notify_all();
-    }
-    Bytes get(const std::string& key) override {
-        std::unique_lock lock(mutex_);
-        if (!changed_.wait_for(lock, kPatience, [&] { return words_.contains(key); })) {
-            throw std::runtime_error("a rank does not say where it listens");
-        }
-        return words_[key];
-    }
-
-  private:
-    static constexpr std::chrono::seconds kPatience{10};
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::map<std::string, Bytes> words_;
-};
 
 // Two ranks that are threads.
 class Pair {
@@ -110,7 +85,7 @@ class Pair {
         }
     }
 
-    LocalWords words_;
+    engine::LocalWords words_;
     std::array<std::unique_ptr<engine::Collective>, 2> ranks_{};
 };
 

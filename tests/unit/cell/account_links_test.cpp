@@ -102,14 +102,14 @@ class Relay {
 };
 
 /// Rank 1 is told that rank 0 is where the relay is.
-class RelayedWords final : public TestWords {
+class RelayedWords final : public LocalWords {
   public:
     void set(const std::string& key, const Bytes& value) override {
         if (key != "tls/0") {
-            return TestWords::set(key, value);
+            return LocalWords::set(key, value);
         }
         relay = std::make_unique<Relay>(endpoint_of(string_of(ByteView(value))));
-        TestWords::set(key, to_bytes(relay->place()));
+        LocalWords::set(key, to_bytes(relay->place()));
     }
     std::unique_ptr<Relay> relay;
 };
@@ -117,7 +117,7 @@ class RelayedWords final : public TestWords {
 }  // namespace
 
 TEST_CASE("ranks of several accounts exchange by TLS what they send") {
-    TestWords words;
+    LocalWords words;
     check_exchanges(4, [&](std::uint32_t rank) { return cell::connect_tls(words, options_of(rank, 4)); });
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("a link that another account signs is dropped by either side") {
     constexpr milliseconds kShort{1'500};
     for (const std::uint32_t impostor : {0U, 1U}) {
         CAPTURE(impostor);
-        TestWords words;
+        LocalWords words;
         std::array<cell::TlsOptions, 2> options{options_of(0, 2, kShort), options_of(1, 2, kShort)};
         options[impostor].accounts->key = secret_of(7);
         const auto failures = failures_of(words, options[0], options[1]);
@@ -136,7 +136,7 @@ TEST_CASE("a link that another account signs is dropped by either side") {
 
 TEST_CASE("who listens in a rank's place and signs as another account is refused") {
     constexpr milliseconds kShort{1'500};
-    TestWords words;
+    LocalWords words;
     boost::asio::io_context io;
     ssl::context context = http::make_own_certificate_context();
     tcp::acceptor acceptor(io, {boost::asio::ip::address_v4::loopback(), 0});
@@ -175,7 +175,7 @@ TEST_CASE("signatures that a relay passes on from one channel to another are ref
 
 TEST_CASE("a member that announces more than the plan has is named, and nobody makes room for it") {
     constexpr std::uint64_t kAnnounced = std::uint64_t{1} << 40U;
-    TestWords words;
+    LocalWords words;
     std::optional<engine::RankError> failure;
     std::jthread honest([&] {
         const auto collective = cell::connect_tls(words, options_of(0, 2));
@@ -206,7 +206,7 @@ TEST_CASE("a member that announces more than the plan has is named, and nobody m
 }
 
 TEST_CASE("strangers who connect and say nothing keep no member out") {
-    TestWords words;
+    LocalWords words;
     std::jthread first([&] { check_exchanges_of(0, words); });
     const tcp::endpoint place = endpoint_of(string_of(ByteView(words.get("tls/0"))));
     boost::asio::io_context io;

@@ -36,7 +36,7 @@ test::Connect by_threads(std::uint32_t ranks, milliseconds /*patience*/) {
 }
 
 test::Connect by_tls(std::uint32_t ranks, milliseconds patience) {
-    const auto words = std::make_shared<TestWords>();
+    const auto words = std::make_shared<LocalWords>();
     return [=](std::uint32_t rank) {
         Hash256 key;
         key.data.fill(7);
@@ -45,7 +45,7 @@ test::Connect by_tls(std::uint32_t ranks, milliseconds patience) {
 }
 
 test::Connect by_gloo(std::uint32_t ranks, milliseconds patience) {
-    const auto words = std::make_shared<TestWords>();
+    const auto words = std::make_shared<LocalWords>();
     return [=](std::uint32_t rank) {
         return engine::connect_gloo(words, {.rank = rank, .size = ranks, .timeout = patience});
     };
@@ -63,9 +63,9 @@ std::vector<Kind> kinds() {
 }
 
 // Words that take a rank long to read.
-class SlowWords final : public TestWords {
+class SlowWords final : public LocalWords {
   public:
-    explicit SlowWords(std::shared_ptr<TestWords> words) : words_(std::move(words)) {}
+    explicit SlowWords(std::shared_ptr<LocalWords> words) : words_(std::move(words)) {}
     void set(const std::string& key, const Bytes& value) override { words_->set(key, value); }
     Bytes get(const std::string& key) override {
         std::this_thread::sleep_for(milliseconds(50));
@@ -73,7 +73,7 @@ class SlowWords final : public TestWords {
     }
 
   private:
-    std::shared_ptr<TestWords> words_;
+    std::shared_ptr<LocalWords> words_;
 };
 
 // So many ranks, or as many as there are GPUs.
@@ -241,7 +241,7 @@ TEST_CASE("collectives: gloo connects a rank that is late, though the other need
     }
     // Which of two ranks waits for the other one's connection is chance.
     for (unsigned round = 0; round < 10; ++round) {
-        const auto words = std::make_shared<TestWords>();
+        const auto words = std::make_shared<LocalWords>();
         const std::jthread other([&] { engine::connect_gloo(words, {.rank = 1, .size = 2, .timeout = kPatience}); });
         CHECK_NOTHROW(
             engine::connect_gloo(std::make_shared<SlowWords>(words), {.rank = 0, .size = 2, .timeout = kPatience})

@@ -13,13 +13,14 @@
 
 #include <tests/unit/engine/links.hpp>
 #include <verifier/engine/cell/collective.hpp>
+#include <verifier/engine/cell/local_words.hpp>
 
 /// What tests of links between ranks share.
 namespace assay::cell::testing {
 
 inline constexpr std::chrono::milliseconds kPatience{20'000};
 
-using test::TestWords;
+using engine::LocalWords;
 
 inline Bytes message_of(std::uint32_t from, std::uint32_t to, std::uint32_t tag) {
     Bytes out(1000 + 70'000 * tag + 11 * to);

@@ -90,17 +90,17 @@ class Wire {
 };
 
 /// Rank 1 is told that rank 0 is where the wire is.
-class WiredWords final : public TestWords {
+class WiredWords final : public LocalWords {
   public:
     explicit WiredWords(std::size_t flipped = SIZE_MAX) : flipped_(flipped) {}
     void set(const std::string& key, const Bytes& value) override {
         if (key != "tls/0") {
-            return TestWords::set(key, value);
+            return LocalWords::set(key, value);
         }
         const std::string place = string_of(ByteView(value));
         wire =
             std::make_unique<Wire>(static_cast<std::uint16_t>(std::stoul(place.substr(place.find(' ') + 1))), flipped_);
-        TestWords::set(key, to_bytes(wire->place()));
+        LocalWords::set(key, to_bytes(wire->place()));
     }
     std::unique_ptr<Wire> wire;
 
@@ -127,7 +127,7 @@ class LateWords final : public engine::SharedWords {
 /// nothing more, and leaves its connections open.
 class Deserter {
   public:
-    Deserter(TestWords& words, std::uint32_t rank) {
+    Deserter(LocalWords& words, std::uint32_t rank) {
         for (std::uint32_t other = 0; other < rank; ++other) {
             const std::string place = string_of(ByteView(words.get("tls/" + std::to_string(other))));
             Stream& stream = *streams_.emplace_back(std::make_unique<Stream>(io_, context_));
@@ -157,7 +157,7 @@ constexpr std::size_t kLong = std::size_t{32} << 20U;  // more than sockets keep
 }  // namespace
 
 TEST_CASE("a rank that has left is named by whoever has sent it something, also if its connection stays open") {
-    TestWords words;
+    LocalWords words;
     std::optional<Deserter> deserter;
     std::jthread other([&] { deserter.emplace(words, 1); });
     const auto links = cell::connect_tls(words, options_of(0, 2));
@@ -175,7 +175,7 @@ TEST_CASE("a rank that has left is named by whoever has sent it something, also 
 }
 
 TEST_CASE("a rank that takes nothing for as long as one waits is named") {
-    TestWords words;
+    LocalWords words;
     std::optional<Deserter> deserter;
     std::jthread other([&] { deserter.emplace(words, 1); });
     const auto links = cell::connect_tls(words, options_of(0, 2, milliseconds(1'500)));
@@ -191,7 +191,7 @@ TEST_CASE("a rank that takes nothing for as long as one waits is named") {
 }
 
 TEST_CASE("what other ranks need is sent to them although one has left") {
-    TestWords words;
+    LocalWords words;
     std::optional<Deserter> deserter;
     std::promise<void> has_failed;
     std::jthread last([&] { deserter.emplace(words, 2); });
@@ -228,7 +228,7 @@ TEST_CASE("what is not sent yet is counted by receiver, and a lost one keeps the
 }
 
 TEST_CASE("a rank that connected and left keeps the others from nothing") {
-    TestWords words;
+    LocalWords words;
     std::promise<void> has_left;
     LateWords late(words, has_left.get_future());
     std::vector<std::jthread> threads;
@@ -255,7 +255,7 @@ TEST_CASE("a rank that connected and left keeps the others from nothing") {
 }
 
 TEST_CASE("ranks exchange by TLS what they send, each tag in its order") {
-    TestWords words;
+    LocalWords words;
     check_exchanges(4, [&](std::uint32_t rank) { return cell::connect_tls(words, options_of(rank, 4)); });
 }
 
@@ -276,7 +276,7 @@ TEST_CASE("messages that end with what is made of them are shown as they come, a
         std::size_t calls = 0;
     };
     constexpr std::uint32_t kRanks = 3;
-    TestWords words;
+    LocalWords words;
     std::vector<std::jthread> threads;
     for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
         threads.emplace_back([&, rank] {
@@ -335,7 +335,7 @@ TEST_CASE("what crosses by TLS can neither be read nor altered") {
 }
 
 TEST_CASE("a rank without the session's key is not let in, and strangers do not disturb") {
-    TestWords words;
+    LocalWords words;
     std::string failure;
     std::jthread first([&] {
         try {
@@ -362,7 +362,7 @@ TEST_CASE("a rank without the session's key is not let in, and strangers do not 
 }
 
 TEST_CASE("a rank that is gone ends the exchange with it") {
-    TestWords words;
+    LocalWords words;
     std::jthread second([&] { cell::connect_tls(words, options_of(1, 2)); });
     const auto collective = cell::connect_tls(words, options_of(0, 2));
     second.join();
@@ -399,9 +399,9 @@ TEST_CASE("what links carry is printed" * doctest::test_suite("full")) {
         other.join();
         return static_cast<double>(kBytes) * kMessages / seconds * 1e-9;
     };
-    TestWords tls_words;
+    LocalWords tls_words;
     const double tls = measured([&](std::uint32_t rank) { return cell::connect_tls(tls_words, options_of(rank, 2)); });
-    const auto words = std::make_shared<TestWords>();
+    const auto words = std::make_shared<LocalWords>();
     const double plain =
         measured([&](std::uint32_t rank) { return engine::connect_gloo(words, {.rank = rank, .size = 2}); });
     MESSAGE("two ranks on loopback, GB/s each way at the same time: ", tls, " by TLS, ", plain, " by gloo");

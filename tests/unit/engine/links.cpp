@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <verifier/engine/cell/nccl_collective.hpp>
+#include <verifier/engine/cell/local_words.hpp>
 #include <verifier/engine/cell/ordered_collective.hpp>
 #include <verifier/plan/index_set.hpp>
 
@@ -97,7 +98,7 @@ Connect connect_ordered(std::uint32_t ranks, milliseconds patience) {
 
 Connect connect_by_nccl(std::uint32_t ranks, milliseconds patience) {
     engine::prepare_nccl();
-    const auto words = std::make_shared<TestWords>(kCellPatience);
+    const auto words = std::make_shared<engine::LocalWords>(kCellPatience);
     return [=](std::uint32_t rank) {
         return engine::connect_nccl(words, {.rank = rank, .size = ranks, .gpu = rank, .timeout = patience});
     };

@@ -2,45 +2,16 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <verifier/engine/cell/collective.hpp>
-#include <verifier/engine/cell/shared_words.hpp>
 
 /// What tests link ranks by.
 namespace assay::test {
-
-/// A table in memory.
-class TestWords : public engine::SharedWords {
-  public:
-    explicit TestWords(std::chrono::milliseconds patience = std::chrono::seconds(20)) : patience_(patience) {}
-    void set(const std::string& key, const Bytes& value) override {
-        const std::scoped_lock lock(mutex_);
-        words_[key] = value;
-        changed_.notify_all();
-    }
-    Bytes get(const std::string& key) override {
-        std::unique_lock lock(mutex_);
-        if (!changed_.wait_for(lock, patience_, [&] { return words_.contains(key); })) {
-            throw std::runtime_error("nobody set " + key);
-        }
-        return words_[key];
-    }
-
-  private:
-    std::chrono::milliseconds patience_;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::map<std::string, Bytes> words_;
-};
 
 using Connect = std::function<std::unique_ptr<engine::Collective>(std::uint32_t rank)>;
 /// Ranks over cell::OrderedLinks in memory, on which a sender waits until the other rank receives: NCCL may have it

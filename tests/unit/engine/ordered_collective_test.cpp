@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 #include <tests/unit/engine/links.hpp>
+#include <verifier/engine/cell/local_words.hpp>
 #include <verifier/engine/cell/nccl_collective.hpp>
 
 using namespace assay;
@@ -105,7 +106,7 @@ TEST_CASE("NCCL: a build without it refuses to connect, and one without a GPU") 
     }
     const std::string expected = nccl_refusal(nccl_support(), 0).value();
     CHECK_THROWS_WITH_AS(
-        connect_nccl(std::make_shared<test::TestWords>(), {.size = 2}), expected.c_str(), std::runtime_error
+        connect_nccl(std::make_shared<LocalWords>(), {.size = 2}), expected.c_str(), std::runtime_error
     );
 }
 
