@@ -355,6 +355,7 @@ json run_signed_rank(const SignedRankOptions& options) {
     if (options.rank == 0) {
         out["is_one_state"] = run.is_one_state;
         out["steps_s"] = times_of(run);
+        out["steps_s"]["signed_over_plain_each"] = run.longer;
     }
     return out;
 }

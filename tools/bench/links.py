@@ -14,6 +14,7 @@ as on a machine of that speed, since some cores cannot compute for so many ranks
 
 import argparse
 import json
+import math
 import os
 import pathlib
 import re
@@ -268,14 +269,28 @@ def train_signed(bench_program, case, folder):
     return [json.loads(each) for each in told if each.strip()], forwarded
 
 
+def median_interval(values, confidence=0.95):
+    """Two of the values between which the median of all that could be measured lies with that confidence, whatever their
+    distribution (order statistics: each value is below that median with probability 1/2); the extremes if they are too few."""
+    values = sorted(values)
+    n = len(values)
+    rank, below = 0, 1
+    while 2 * (below + math.comb(n, rank + 1)) <= (1 - confidence) * 2**n:
+        rank += 1
+        below += math.comb(n, rank)
+    return [values[rank], values[n - 1 - rank]]
+
+
 def signed_result(case, told, forwarded, load):
     """By how much signing makes a step of a case longer."""
     lead = told[0]
-    share = lead["steps_s"]["signed_over_plain"]
+    ratios = lead["steps_s"].pop("signed_over_plain_each")
+    interval = [round(ratio - 1, 4) for ratio in median_interval(ratios)]
     return {"name": case["name"], "model": case["model"], "plan": case["plan"], "ranks": case["ranks"],
             "links": {"mbit": case["mbit"], "delay_ms": case["delay_ms"]}, "load": round(load, 2), "forwarder": forwarded,
             "is_one_state": lead["is_one_state"], "sent_bytes": lead["sent_bytes"], "steps_s": lead["steps_s"],
-            "longer_by": round(share["median"] - 1, 4), "statements_s": [each["statements_s"] for each in told],
+            "longer_by": round(statistics.median(ratios) - 1, 4), "longer_by_95": interval, "steps": len(ratios),
+            "statements_s": [each["statements_s"] for each in told],
             "cpu_s": [each["cpu_s"] for each in told]}
 
 
@@ -467,7 +482,7 @@ def main():
         else:
             result = run_case(bench, case, arguments.measured_ranks)
         print(json.dumps({key: result[key] for key in ("name", "predicted", "measured_s", "predicted_over_measured", "utilisation",
-                                                           "computing", "longer_by", "load") if key in result}), flush=True)
+                                                           "computing", "longer_by", "longer_by_95", "load") if key in result}), flush=True)
         results["cases"] = with_result(results["cases"], result)
         out.write_text(json.dumps(results, indent=1) + "\n")
 

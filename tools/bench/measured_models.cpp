@@ -24,10 +24,11 @@ Model gpt(const std::string& name, const NativeGptConfig& native) {
     };
 }
 
-Model mlp() {
-    const NativeMlpConfig native = mlp_size();
+Model mlp(const std::string& name, std::int64_t batch) {
+    NativeMlpConfig native = mlp_size();
+    native.batch = batch;
     return {
-        .name = "mlp",
+        .name = name,
         .size =
             {{"inputs", native.inputs},
              {"hidden", native.hidden},
@@ -119,13 +120,17 @@ Model model_named(const std::string& name) {
         return cnn();
     }
     if (name == "mlp") {
-        return mlp();
+        return mlp(name, mlp_size().batch);
+    }
+    if (name == "mlp-batch1024") {
+        return mlp(name, 1024);
     }
     if (name == "resnet18") {
         return resnet(name);
     }
     throw std::runtime_error(
-        "no model is called " + name + "; there are gpt, gpt10m, gpt2, gpt2-batch8, llama, cnn, mlp and resnet18"
+        "no model is called " + name +
+        "; there are gpt, gpt10m, gpt2, gpt2-batch8, llama, cnn, mlp, mlp-batch1024 and resnet18"
     );
 }
 

@@ -134,14 +134,21 @@ class Links(unittest.TestCase):
 class Signed(unittest.TestCase):
     def test_a_step_is_longer_by_the_median_of_pairs(self):
         case = {"name": "gpt-dp-2-1000-0.1", "model": "gpt", "plan": "dp", "ranks": 2, "mbit": 1000.0, "delay_ms": 0.1}
-        steps = {"plain": {}, "signed": {}, "signed_over_plain": {"median": 1.0256, "min": 0.9, "max": 1.5}}
+        each = [1.5, 1.01, 1.0256, 1.04, 0.9]
+        steps = {"plain": {}, "signed": {}, "signed_over_plain": {"median": 1.0256, "min": 0.9, "max": 1.5},
+                 "signed_over_plain_each": each}
         told = [{"rank": 0, "steps_s": steps, "statements_s": 0.002, "cpu_s": {"plain": 1, "signed": 2}, "sent_bytes": 7,
                  "is_one_state": True},
                 {"rank": 1, "statements_s": 0.003, "cpu_s": {"plain": 3, "signed": 4}, "sent_bytes": 7}]
         result = links.signed_result(case, told, {"frames": 1}, 0.5)
-        self.assertEqual(result["longer_by"], 0.0256)
+        self.assertEqual([result["longer_by"], result["longer_by_95"], result["steps"]], [0.0256, [-0.1, 0.5], 5])
         self.assertEqual(result["statements_s"], [0.002, 0.003])
         self.assertEqual(result["links"], {"mbit": 1000.0, "delay_ms": 0.1})
+
+    def test_an_interval_of_the_median_has_the_tabulated_ranks(self):
+        # The usual table of ranks of 95 % intervals: 2 and 8 of 9, 6 and 16 of 21, 14 and 28 of 41.
+        for n, low, high in ((5, 1, 5), (9, 2, 8), (21, 6, 16), (41, 14, 28)):
+            self.assertEqual(links.median_interval(range(n, 0, -1)), [low, high])
 
 
 if __name__ == "__main__":
