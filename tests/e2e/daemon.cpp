@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tests/unit/folders.hpp>
 #include <tests/e2e/daemon.hpp>
 
 #include <csignal>
@@ -25,7 +26,7 @@ std::string read_text(const std::filesystem::path& file) {
 
 Daemon::Daemon(const std::vector<std::string>& arguments, const std::filesystem::path& logs) : logs_(logs) {
     std::filesystem::create_directories(logs_);
-    std::vector<std::string> words{ASSAY_ASSAYD};
+    std::vector<std::string> words{folders::build() + "/bin/assayd"};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv;
     for (std::string& word : words) {

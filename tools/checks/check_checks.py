@@ -103,6 +103,22 @@ def symbol_cases():
             expect(f"symbols: {name} gives {verdict}", run("check_symbols.py", root / "a.a").returncode == verdict)
 
 
+def command_cases():
+    cases = [
+        ("a macro with the checkout's folder", '-DFOLDER="{root}"', "", 1),
+        ("a generated source that includes a whole path", "", '#include "{root}/core/a.cpp"\n', 1),
+        ("a folder of headers", "-I{root}", '#include "core/a.cpp"\n', 0),
+    ]
+    for name, option, text, code in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder).resolve()
+            write(root, "build/x/unity/a.cpp", text.format(root=root))
+            entry = {"file": str(root / "build/x/unity/a.cpp"), "command": f"g++ {option.format(root=root)} -c a.cpp"}
+            write(root, "build/x/compile_commands.json", json.dumps([entry]))
+            result = run("check_commands.py", root, root / "build/x")
+            expect(f"commands: {name} is {'refused' if code else 'no violation'}", result.returncode == code, result.stdout)
+
+
 def count_cases():
     for name, printed, verdict in (("a case that CTest does not run", 2, 1), ("as many cases as CTest runs", 1, 0)):
         with tempfile.TemporaryDirectory() as folder:
@@ -321,6 +337,7 @@ explorer_cases()
 diagram_cases()
 decision_cases()
 symbol_cases()
+command_cases()
 count_cases()
 spec_cases()
 mutant_cases()

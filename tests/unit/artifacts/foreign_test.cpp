@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <core/codec/borsh.hpp>
+#include <tests/unit/folders.hpp>
 #include <tests/unit/artifacts/files.hpp>
 #include <tests/unit/sandbox/other_program.hpp>
 #include <verifier/artifacts/foreign.hpp>
@@ -165,13 +166,13 @@ TEST_CASE("answers of strangers' servers are read in the sandbox as they are rea
     CHECK(*offered == decode_offered_seats(seats).value());
     CHECK(offered->from == 3);
     CHECK_FALSE(decode_foreign_seats(R"({"seats": ["a"]})").value().has_value());
-    const OtherProgram hostile(ASSAY_HOSTILE_PARSERS);
+    const OtherProgram hostile(folders::build() + "/tests/hostile_parsers");
     CHECK(decode_foreign_losses("crash").error().kind == RefusalKind::kCrashed);
     CHECK(decode_foreign_seats("garbage").error().kind == RefusalKind::kGarbage);
 }
 
 TEST_CASE("a parser that lies about a file is refused for garbage") {
-    const OtherProgram hostile(ASSAY_HOSTILE_PARSERS);
+    const OtherProgram hostile(folders::build() + "/tests/hostile_parsers");
     // Its answer is the file itself: that it is a program, an error that there is not, and nothing.
     for (const Bytes& answer : {Bytes{0}, Bytes{200}, Bytes{}}) {
         CHECK(refusal_of(decode_foreign_program(FileOf(answer).open())) == RefusalKind::kGarbage);
@@ -190,7 +191,7 @@ TEST_CASE("a parser that lies about a file is refused for garbage") {
 TEST_CASE("a parser that crashes on a file is refused, and the next file is read") {
     const FileOf bad(to_bytes("crash"));
     {
-        const OtherProgram hostile(ASSAY_HOSTILE_PARSERS);
+        const OtherProgram hostile(folders::build() + "/tests/hostile_parsers");
         CHECK(refusal_of(decode_foreign_program(bad.open())) == RefusalKind::kCrashed);
         CHECK(refusal_of(decode_foreign_layout(bad.open())) == RefusalKind::kCrashed);
         CHECK(refusal_of(decode_initial(char_model(), bad.open())) == RefusalKind::kCrashed);

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <tests/unit/folders.hpp>
 #include <tests/unit/artifacts/files.hpp>
 #include <verifier/artifacts/safetensors.hpp>
 
@@ -18,7 +19,7 @@ const std::string kQuote = "\"";
 using canonical::DType;
 
 Bytes vector_file(const std::string& name) {
-    return test::file_bytes(std::string(ASSAY_SOURCE_DIR) + "/tests/vectors/safetensors/" + name);
+    return test::file_bytes(folders::source() + "/tests/vectors/safetensors/" + name);
 }
 
 /// A file of any header and `data_bytes` zeros.

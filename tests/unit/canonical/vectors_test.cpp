@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tests/unit/folders.hpp>
 #include <tests/unit/canonical/golden.hpp>
 
 #include <doctest/doctest.h>
@@ -19,7 +20,7 @@ using namespace assay::canonical;
 
 namespace {
 
-constexpr const char* kPath = ASSAY_SOURCE_DIR "/tests/vectors/canonical.json";
+std::string path() { return folders::source() + "/tests/vectors/canonical.json"; }
 
 }  // namespace
 
@@ -33,9 +34,9 @@ TEST_CASE("NUM-1: every primitive and every profile gives the published bits") {
     // The four profiles, the chains and the partials.
     CHECK(digests.size() == test::all_ops().size() + 6);
     if (std::getenv("ASSAY_WRITE_VECTORS") != nullptr) {
-        std::ofstream(kPath) << nlohmann::json(digests).dump(2) << '\n';
+        std::ofstream(path()) << nlohmann::json(digests).dump(2) << '\n';
     }
-    std::ifstream file(kPath);
+    std::ifstream file(path());
     REQUIRE(file.good());
     const auto expected = nlohmann::json::parse(file).get<std::map<std::string, std::string>>();
     for (const auto& [primitive, digest] : digests) {

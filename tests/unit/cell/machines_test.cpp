@@ -18,6 +18,7 @@
 #include <client/http/http.hpp>
 #include <core/dispute/work.hpp>
 #include <core/system/process.hpp>
+#include <tests/unit/folders.hpp>
 #include <tests/unit/engine/small_models.hpp>
 #include <verifier/cell/lead.hpp>
 #include <verifier/engine/cell/recomputing.hpp>
@@ -68,7 +69,7 @@ class Machines {
         members_[name] = std::make_unique<system::Process>(
             name,
             std::vector<std::string>{
-                std::string(ASSAY_BIN) + "/assay-worker", "member", "--cell", (home_ / "hosts.toml").string(), "--name",
+                folders::build() + "/bin/assay-worker", "member", "--cell", (home_ / "hosts.toml").string(), "--name",
                 name},
             home_ / (name + ".log"), [](const std::string&) {}
         );

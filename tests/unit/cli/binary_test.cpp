@@ -14,6 +14,7 @@
 #include <core/crypto/address.hpp>
 #include <tools/cli/common/session.hpp>
 
+#include <tests/unit/folders.hpp>
 #include <tests/unit/cli/forged_node.hpp>
 #include <tests/unit/cli/temporary.hpp>
 
@@ -38,8 +39,8 @@ struct Program {
         const std::string out = (home.path() / "out").string();
         const std::string err = (home.path() / "err").string();
         const std::string command = "env -u ASSAY_NODE -u ASSAY_PASSWORD ASSAY_HOME=" + home.path().string() + " " +
-                                    environment + " " + ASSAY_BINARY + " " + arguments + " >" + out + " 2>" + err +
-                                    " </dev/null";
+                                    environment + " " + folders::build() + "/bin/assay " + arguments + " >" + out +
+                                    " 2>" + err + " </dev/null";
         const int status = std::system(command.c_str());  // NOLINT: tests only
         return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, cli_test::read_text(out), cli_test::read_text(err)};
     }
@@ -77,7 +78,8 @@ std::string failing(ForgedNode& node, int code, const char* name, const json& da
 TEST_CASE("an answer that cannot be written is a failure and not silence") {
     const cli_test::TemporaryDirectory home;
     const std::string said = (home.path() / "said").string();
-    const int status = std::system((ASSAY_BINARY " version >/dev/full 2>" + said).c_str());  // NOLINT: tests only
+    const int status =
+        std::system((folders::build() + "/bin/assay version >/dev/full 2>" + said).c_str());  // NOLINT: tests only
     CHECK(WEXITSTATUS(status) == 1);
     CHECK(cli_test::read_text(said).find("could not be written to standard output") != std::string::npos);
 }
@@ -102,8 +104,7 @@ TEST_CASE("task init asks nobody without a terminal and overwrites nothing unles
     const Program assay;
     const std::string directory = (assay.home.path() / "task").string();
     const std::string file = directory + "/task.toml";
-    const std::string data =
-        " --data " + std::string(ASSAY_SOURCE_DIR) + "/examples/mlp/points.safetensors --model mlp --classes ";
+    const std::string data = " --data " + folders::source() + "/examples/mlp/points.safetensors --model mlp --classes ";
     const std::string answers = data + "3";
     CHECK(assay.error("task init " + directory).at("name") == "usage");
     CHECK(assay("task init " + directory + answers).err.find("missing: --hidden, --scale") != std::string::npos);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include <tests/unit/folders.hpp>
 #include <tests/unit/cli/temporary.hpp>
 #include <verifier/taskdir/task_build.hpp>
 #include <verifier/taskdir/task_directory.hpp>
@@ -29,7 +30,7 @@ using cli_test::TemporaryDirectory;
 using cli_test::write_text;
 
 std::filesystem::path fixture(const std::string& name) {
-    return std::filesystem::path(ASSAY_SOURCE_DIR) / "tests" / "vectors" / "onnx" / name;
+    return std::filesystem::path(folders::source()) / "tests" / "vectors" / "onnx" / name;
 }
 
 std::vector<float> floats_of(const canonical::Tensor& tensor) {

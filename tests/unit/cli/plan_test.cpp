@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <tests/unit/folders.hpp>
 #include <tests/unit/cli/temporary.hpp>
 #include <tests/unit/cli/tiny_task.hpp>
 #include <tools/cli/plan/members_file.hpp>
@@ -70,9 +71,9 @@ struct Workplace {
     /// Runs `assay plan`; returns its exit code, and what it prints in `out`.
     int plan(const std::string& options, std::string& out) const {
         const std::string printed = path("out").string();
-        const std::string command = "ASSAY_HOME=" + directory.path().string() + " " + ASSAY_BINARY + " plan " +
-                                    directory.path().string() + " --members " + path("members.toml").string() + " " +
-                                    options + " >" + printed + " 2>&1 </dev/null";
+        const std::string command = "ASSAY_HOME=" + directory.path().string() + " " + folders::build() +
+                                    "/bin/assay plan " + directory.path().string() + " --members " +
+                                    path("members.toml").string() + " " + options + " >" + printed + " 2>&1 </dev/null";
         const int status = std::system(command.c_str());  // NOLINT: tests only
         out = cli_test::read_text(printed);
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;

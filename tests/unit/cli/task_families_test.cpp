@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <core/crypto/hash.hpp>
+#include <tests/unit/folders.hpp>
 #include <tests/unit/cli/task_families.hpp>
 #include <tests/unit/cli/temporary.hpp>
 #include <tests/unit/cli/tiny_task.hpp>
@@ -95,7 +96,7 @@ TEST_CASE("a transformer takes its vocabulary from the text") {
 }
 
 TEST_CASE("a text becomes the tokens of its tokenizer, which is the hold-out text's too") {
-    const std::string vectors = std::string(ASSAY_SOURCE_DIR) + "/tests/vectors/tokenizers/";
+    const std::string vectors = folders::source() + "/tests/vectors/tokenizers/";
     const std::string toml = replaced(kGpt, "text = \"text.txt\"", R"(text = "text.txt"
 tokenizer = "tokenizer.json"
 [evaluation]
@@ -284,7 +285,7 @@ TEST_CASE("each example directory packs and has nothing to warn of") {
     std::size_t count = 0;
     for (const char* const name : {"char", "mlp", "cnn", "gpt", "llama"}) {
         CAPTURE(name);
-        const auto directory = std::filesystem::path(ASSAY_SOURCE_DIR) / "examples" / name;
+        const auto directory = std::filesystem::path(folders::source()) / "examples" / name;
         const Findings findings = lint_task(directory);
         CAPTURE(findings_text(findings));
         CHECK(findings.count(Severity::kError) + findings.count(Severity::kWarning) == 0);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <contracts/params/work.hpp>
+#include <tests/unit/folders.hpp>
 #include <tests/unit/cli/temporary.hpp>
 #include <tools/cli/common/session.hpp>
 #include <tools/cli/task/task_init.hpp>
@@ -17,7 +18,7 @@ namespace {
 
 using cli_test::TemporaryDirectory;
 
-const std::filesystem::path kSource = ASSAY_SOURCE_DIR;
+const std::filesystem::path kSource = folders::source();
 const Dialogue kDefaults{.takes_defaults = true};
 const Dialogue kNobody{};
 

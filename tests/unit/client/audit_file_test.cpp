@@ -18,6 +18,7 @@
 #include <contracts/state/state.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
+#include <tests/unit/folders.hpp>
 #include <tests/unit/cli/forged_node.hpp>
 #include <tests/unit/consensus/light_chain.hpp>
 
@@ -205,7 +206,7 @@ TEST_CASE("the exported file of an account has its slots and the tasks that name
 }
 
 TEST_CASE("LGT-2: the light blocks of a file are verified from the block that is trusted") {
-    std::ifstream vectors(std::string(ASSAY_SOURCE_DIR) + "/tests/vectors/cometbft/light_blocks.json");
+    std::ifstream vectors(folders::source() + "/tests/vectors/cometbft/light_blocks.json");
     AuditFile file;
     file.subject = {.kind = AuditSubject::Kind::kTask, .task = {}, .account = {}};
     file.engine = "cometbft";

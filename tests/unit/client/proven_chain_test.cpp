@@ -14,6 +14,7 @@
 #include <contracts/state/state.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
+#include <tests/unit/folders.hpp>
 #include <tests/unit/cli/forged_node.hpp>
 #include <tests/unit/cli/temporary.hpp>
 
@@ -187,7 +188,7 @@ TEST_CASE("a file that does not say which chain is an error of its own") {
 }
 
 TEST_CASE("LGT-5: a trusted block counts for as long as the chain's parameters say, and no longer") {
-    std::ifstream file(std::string(ASSAY_SOURCE_DIR) + "/tests/vectors/cometbft/light_blocks.json");
+    std::ifstream file(folders::source() + "/tests/vectors/cometbft/light_blocks.json");
     std::map<std::uint64_t, light::LightBlock> blocks;
     const json document = json::parse(file);
     for (const json& item : document.at("blocks")) {

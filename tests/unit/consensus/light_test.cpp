@@ -14,6 +14,7 @@
 #include <consensus/light/verify.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
+#include <tests/unit/folders.hpp>
 #include <tests/unit/consensus/light_chain.hpp>
 
 namespace assay::light {
@@ -24,7 +25,7 @@ using namespace test;
 // --- blocks that CometBFT itself made -----------------------------------------------------------------------------
 
 std::vector<LightBlock> real_blocks() {
-    std::ifstream file(std::string(ASSAY_SOURCE_DIR) + "/tests/vectors/cometbft/light_blocks.json");
+    std::ifstream file(folders::source() + "/tests/vectors/cometbft/light_blocks.json");
     const auto document = nlohmann::json::parse(file);
     std::vector<LightBlock> out;
     for (const auto& item : document.at("blocks")) {
@@ -123,7 +124,7 @@ TEST_CASE("LGT-1, LGT-2: an altered block of a real chain does not verify") {
 }
 
 TEST_CASE("an engine's answer that is not as it must be is refused with the name of what is wrong") {
-    std::ifstream file(std::string(ASSAY_SOURCE_DIR) + "/tests/vectors/cometbft/light_blocks.json");
+    std::ifstream file(folders::source() + "/tests/vectors/cometbft/light_blocks.json");
     const auto document = nlohmann::json::parse(file);
     const auto& good = document.at("blocks").at(2);
     const auto refused = [&](const std::function<void(nlohmann::json&)>& change, const char* part) {

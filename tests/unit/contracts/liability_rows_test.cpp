@@ -12,6 +12,7 @@
 #include <contracts/transaction/transaction.hpp>
 #include <contracts/state/history.hpp>
 #include <contracts/state/task.hpp>
+#include <tests/unit/folders.hpp>
 
 /// docs/protocol/liability.md says of everything that can cost somebody something who can cause it and how it is
 /// answered. What the code has and the page has not is found here.
@@ -23,7 +24,7 @@ namespace {
 
 /// The words in backticks of the first cells of the table under a heading.
 std::set<std::string> rows_under(const std::string& heading) {
-    std::ifstream in(std::string(ASSAY_SOURCE_DIR) + "/docs/protocol/liability.md");
+    std::ifstream in(folders::source() + "/docs/protocol/liability.md");
     REQUIRE(in);
     std::set<std::string> words;
     bool is_inside = false;

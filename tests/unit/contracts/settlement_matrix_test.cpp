@@ -10,6 +10,7 @@
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/retention/retention.hpp>
 #include <contracts/state/members.hpp>
+#include <tests/unit/folders.hpp>
 #include <tests/unit/contracts/committees.hpp>
 #include <tests/unit/contracts/settlements.hpp>
 
@@ -391,7 +392,7 @@ std::string matrix() {
 }  // namespace
 
 TEST_CASE("SET-1, SET-2, SET-4: the settlement matrix is what the chain does") {
-    const std::string path = std::string(ASSAY_SOURCE_DIR) + "/docs/protocol/settlement-matrix.md";
+    const std::string path = folders::source() + "/docs/protocol/settlement-matrix.md";
     std::ifstream file(path);
     std::ostringstream page;
     page << file.rdbuf();

@@ -8,11 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include <core/base/bytes.hpp>
+#include <tests/unit/folders.hpp>
 
 namespace assay {
 
 inline std::ifstream open_vectors(const std::string& name) {
-    std::ifstream file(std::string(ASSAY_SOURCE_DIR) + "/tests/vectors/" + name);
+    std::ifstream file(folders::source() + "/tests/vectors/" + name);
     REQUIRE(file.good());
     return file;
 }

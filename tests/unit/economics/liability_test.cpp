@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <tests/unit/folders.hpp>
 #include <tools/economics/liability.hpp>
 #include <tools/economics/solve.hpp>
 
@@ -15,7 +16,7 @@ namespace {
 
 /// The first cells of the table under "Ways to lose", without backticks.
 std::set<std::string> rows_of_page() {
-    std::ifstream in(std::string(ASSAY_SOURCE_DIR) + "/docs/protocol/liability.md");
+    std::ifstream in(folders::source() + "/docs/protocol/liability.md");
     REQUIRE(in);
     std::set<std::string> out;
     bool is_inside = false;

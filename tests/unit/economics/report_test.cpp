@@ -14,6 +14,7 @@
 
 #include <verifier/taskdir/findings.hpp>
 
+#include <tests/unit/folders.hpp>
 #include <tests/unit/cli/temporary.hpp>
 
 namespace assay::cli {
@@ -94,7 +95,7 @@ struct Answer {
 Answer assay(const std::string& arguments) {
     const cli_test::TemporaryDirectory home;
     const std::string err = (home.path() / "err").string();
-    const std::string command = std::string(ASSAY_BINARY) + " economics " + arguments + " 2>" + err;
+    const std::string command = folders::build() + "/bin/assay economics " + arguments + " 2>" + err;
     std::FILE* pipe = ::popen(command.c_str(), "r");  // NOLINT: tests only
     REQUIRE(pipe != nullptr);
     Answer answer;

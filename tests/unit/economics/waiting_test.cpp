@@ -11,6 +11,7 @@
 
 #include <contracts/state/params.hpp>
 #include <contracts/governance/params_rules.hpp>
+#include <tests/unit/folders.hpp>
 #include <tools/economics/solve.hpp>
 #include <tools/economics/unnamed.hpp>
 
@@ -46,7 +47,7 @@ void fails(
 
 /// The parameters that docs/protocol/parameters.md lists.
 std::set<std::string> parameters_of_page() {
-    std::ifstream in(std::string(ASSAY_SOURCE_DIR) + "/docs/protocol/parameters.md");
+    std::ifstream in(folders::source() + "/docs/protocol/parameters.md");
     REQUIRE(in);
     std::set<std::string> out;
     bool is_inside = false;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <client/http/http_client.hpp>
+#include <tests/unit/folders.hpp>
 #include <tests/unit/http/listener.hpp>
 
 using namespace assay::http;
@@ -43,9 +44,10 @@ class TlsServer {
   public:
     TlsServer() {
         REQUIRE(::pipe(input_.data()) == 0);
-        const std::string command = "exec python3 " ASSAY_SOURCE_DIR "/tests/unit/http/tls_server.py " + certificate() +
-                                    " " ASSAY_SOURCE_DIR "/tests/vectors/tls/loopback.key <&" +
-                                    std::to_string(input_[0]) + " " + std::to_string(input_[1]) + ">&-";
+        const std::string command = "exec python3 " + assay::folders::source() + "/tests/unit/http/tls_server.py " +
+                                    certificate() + " " + assay::folders::source() +
+                                    "/tests/vectors/tls/loopback.key <&" + std::to_string(input_[0]) + " " +
+                                    std::to_string(input_[1]) + ">&-";
         output_ = ::popen(command.c_str(), "r");
         REQUIRE(output_ != nullptr);
         std::array<char, 16> line{};
@@ -59,7 +61,7 @@ class TlsServer {
     }
     TlsServer(const TlsServer&) = delete;
     TlsServer& operator=(const TlsServer&) = delete;
-    static std::string certificate() { return ASSAY_SOURCE_DIR "/tests/vectors/tls/loopback.crt"; }
+    static std::string certificate() { return assay::folders::source() + "/tests/vectors/tls/loopback.crt"; }
     std::string url() const { return "https://127.0.0.1:" + std::to_string(port_) + "/"; }
 
   private:

@@ -21,6 +21,7 @@
 
 #include <client/http/http.hpp>
 #include <client/http/tls_files.hpp>
+#include <tests/unit/folders.hpp>
 
 using namespace assay;
 using namespace std::chrono_literals;
@@ -28,7 +29,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-const std::filesystem::path kVectors = ASSAY_SOURCE_DIR "/tests/vectors/tls";
+const std::filesystem::path kVectors = folders::source() + "/tests/vectors/tls";
 
 /// A certificate and a key in a directory of their own.
 class Files {

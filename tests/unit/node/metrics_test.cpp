@@ -19,6 +19,7 @@
 #include <node/daemon/application.hpp>
 #include <node/daemon/node.hpp>
 #include <node/metrics/node_metrics.hpp>
+#include <tests/unit/folders.hpp>
 #include <tests/unit/consensus/toy_machine.hpp>
 #include <tests/unit/node/chain.hpp>
 
@@ -102,7 +103,7 @@ TEST_CASE("metrics: counters move with a block that is committed, and not before
 TEST_CASE("metrics: counters of a recorded chain are those of its history") {
     for (const std::string name : {"exact", "tolerance"}) {
         CAPTURE(name);
-        const auto folder = std::filesystem::path(ASSAY_SOURCE_DIR) / "tests/vectors/chain" / name;
+        const auto folder = std::filesystem::path(folders::source()) / "tests/vectors/chain" / name;
         Fixture fixture(read_genesis(folder / "genesis.json"));
         const solo::BlockLog log(folder / "blocks.log", solo::BlockLog::Mode::kReadOnly);
         std::map<std::string, double> expected;
@@ -152,7 +153,7 @@ TEST_CASE("metrics: counters of a recorded chain are those of its history") {
 }
 
 TEST_CASE("metrics: a watched account that has to move sees its clock, the other party does not") {
-    const auto folder = std::filesystem::path(ASSAY_SOURCE_DIR) / "tests/vectors/chain/exact";
+    const auto folder = std::filesystem::path(folders::source()) / "tests/vectors/chain/exact";
     Fixture fixture(read_genesis(folder / "genesis.json"));
     const solo::BlockLog log(folder / "blocks.log", solo::BlockLog::Mode::kReadOnly);
     std::size_t clocks_seen = 0;
@@ -215,7 +216,7 @@ TEST_CASE("metrics: calls are counted by method and outcome, and unknown names s
 }
 
 TEST_CASE("metrics: what is open when a node starts again is shown before its next block") {
-    const auto folder = std::filesystem::path(ASSAY_SOURCE_DIR) / "tests/vectors/chain/exact";
+    const auto folder = std::filesystem::path(folders::source()) / "tests/vectors/chain/exact";
     const TemporaryDirectory directory;
     std::filesystem::create_directories(directory.path() / "data");
     std::filesystem::copy(folder / "blocks.log", directory.path() / "data/blocks.log");

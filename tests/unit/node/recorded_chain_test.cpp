@@ -8,6 +8,7 @@
 #include <consensus/solo/engine.hpp>
 #include <node/daemon/application.hpp>
 #include <node/api/genesis_file.hpp>
+#include <tests/unit/folders.hpp>
 
 using namespace assay;
 
@@ -16,7 +17,7 @@ namespace {
 /// Executes every block of a recorded log again and compares the app hash after each.
 void replay(const std::string& name) {
     CAPTURE(name);
-    const std::filesystem::path folder = std::filesystem::path(ASSAY_SOURCE_DIR) / "tests/vectors/chain" / name;
+    const std::filesystem::path folder = std::filesystem::path(folders::source()) / "tests/vectors/chain" / name;
     storage::Store store{"/memory", {.in_memory = true, .fault = {}}};
     node::Application app{store, [] { return std::uint64_t{0}; }};
     app.init(node::read_genesis(folder / "genesis.json"));

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include <doctest/doctest.h>
+#include <tests/unit/folders.hpp>
 #include <tests/unit/onnx/model_builder.hpp>
 #include <tests/unit/onnx/run_model.hpp>
 
@@ -297,7 +298,7 @@ TEST_CASE("one model gives one graph") {
 }
 
 TEST_CASE("the documented operators are those that are supported") {
-    std::ifstream in(ASSAY_SOURCE_DIR "/docs/operations/onnx.md");
+    std::ifstream in(folders::source() + "/docs/operations/onnx.md");
     REQUIRE(in.good());
     std::map<std::string, std::string> documented;
     std::string line;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include <doctest/doctest.h>
+#include <tests/unit/folders.hpp>
 #include <tests/unit/onnx/run_model.hpp>
 #include <core/canonical/executor.hpp>
 
@@ -19,7 +20,7 @@ using canonical::Tensor;
 // data/export.py made the models and has torch's word on them.
 namespace {
 
-const std::string kFolder = ASSAY_SOURCE_DIR "/tests/unit/onnx/data/";
+const std::string kFolder = folders::source() + "/tests/unit/onnx/data/";
 constexpr std::uint32_t kBatch = 4;
 
 // The formulas of export.py.

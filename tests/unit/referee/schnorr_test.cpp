@@ -10,6 +10,7 @@
 
 #include <client/referee/schnorr.hpp>
 #include <core/crypto/keys.hpp>
+#include <tests/unit/folders.hpp>
 
 using namespace assay;
 
@@ -33,7 +34,7 @@ bool agree(const AccountId& signer, ByteView message, const Signature& signature
 }  // namespace
 
 TEST_CASE("ENC-2: the referee's BIP-340 agrees with all nineteen vectors") {
-    std::ifstream file(std::string(ASSAY_SOURCE_DIR) + "/tests/vectors/bip340.csv");
+    std::ifstream file(folders::source() + "/tests/vectors/bip340.csv");
     REQUIRE(file.good());
     std::string line;
     std::getline(file, line);

@@ -7,6 +7,7 @@
 
 #include <client/referee/sha256.hpp>
 #include <core/crypto/hash.hpp>
+#include <tests/unit/folders.hpp>
 
 using namespace assay;
 using referee::PlainSha256;
@@ -18,7 +19,7 @@ Hash256 digest(ByteView bytes) { return PlainSha256().update(bytes).finish(); }
 }  // namespace
 
 TEST_CASE("the referee's SHA-256 gives the digests of NIST's short messages") {
-    std::ifstream file(std::string(ASSAY_SOURCE_DIR) + "/tests/vectors/sha256_short.rsp");
+    std::ifstream file(folders::source() + "/tests/vectors/sha256_short.rsp");
     REQUIRE(file.good());
     std::string line;
     std::size_t bits = 0;

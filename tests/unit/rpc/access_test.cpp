@@ -16,6 +16,7 @@
 #include <node/rpc/rate_limiter.hpp>
 #include <node/rpc/readiness.hpp>
 #include <node/rpc/server.hpp>
+#include <tests/unit/folders.hpp>
 #include <tests/unit/http/raw_client.hpp>
 #include <tests/unit/rpc/fake_node.hpp>
 
@@ -174,7 +175,7 @@ TEST_CASE("a unix socket of the owner alone serves calls without the token, and 
 }
 
 TEST_CASE("a port with a certificate speaks TLS to who trusts it, and closes what is not TLS") {
-    const std::filesystem::path vectors = ASSAY_SOURCE_DIR "/tests/vectors/tls";
+    const std::filesystem::path vectors = folders::source() + "/tests/vectors/tls";
     const Node node({.tls_certificate = vectors / "loopback.crt", .tls_key = vectors / "loopback.key", .token = kToken}
     );
     const Folder folder;

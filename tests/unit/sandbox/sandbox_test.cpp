@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <tests/unit/folders.hpp>
 #include <verifier/sandbox/order.hpp>
 #include <verifier/sandbox/sandbox.hpp>
 
@@ -20,7 +21,7 @@ namespace {
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
 
 Result<MappedFile, Refusal> call(const std::string& parser, Limits limits = {}) {
-    return run(ASSAY_HOSTILE_PARSERS, Call{.parser = parser, .limits = limits});
+    return run(folders::build() + "/tests/hostile_parsers", Call{.parser = parser, .limits = limits});
 }
 
 /// How a parser that misbehaves ends. What it has written is worth nothing.
@@ -40,10 +41,11 @@ TEST_CASE("a parser reads its configuration and its files, and its answer arrive
     const Descriptor two = file_of("two, of which it sees less");
     const Descriptor none = file_of("");
     const auto answer =
-        run(ASSAY_HOSTILE_PARSERS, Call{
-                                       .parser = "echo",
-                                       .config = to_bytes("how "),
-                                       .files = {{one.number(), 3}, {none.number(), 0}, {two.number(), 3}}});
+        run(folders::build() + "/tests/hostile_parsers",
+            Call{
+                .parser = "echo",
+                .config = to_bytes("how "),
+                .files = {{one.number(), 3}, {none.number(), 0}, {two.number(), 3}}});
     REQUIRE(answer);
     CHECK(as_text(answer->bytes()) == "how onetwo");
 }
@@ -51,7 +53,9 @@ TEST_CASE("a parser reads its configuration and its files, and its answer arrive
 TEST_CASE("an answer of many megabytes arrives whole") {
     const Bytes large(48 * kMiB, 7);
     const Descriptor file = make_memory_file(large);
-    const auto answer = run(ASSAY_HOSTILE_PARSERS, Call{.parser = "echo", .files = {{file.number(), large.size()}}});
+    const auto answer =
+        run(folders::build() + "/tests/hostile_parsers",
+            Call{.parser = "echo", .files = {{file.number(), large.size()}}});
     REQUIRE(answer);
     CHECK(Bytes(answer->bytes().begin(), answer->bytes().end()) == large);
 }
@@ -125,7 +129,7 @@ TEST_CASE("several threads parse at once, beside parsers that end badly") {
             const std::string text = "thread " + std::to_string(i);
             const Descriptor file = file_of(text);
             const Call good{.parser = "echo", .files = {{file.number(), text.size()}}};
-            const auto answer = run(ASSAY_HOSTILE_PARSERS, good);
+            const auto answer = run(folders::build() + "/tests/hostile_parsers", good);
             const auto bad = call(i % 2 == 0 ? "crash" : "open_file");
             right[i] = answer && as_text(answer->bytes()) == text && !bad ? 1 : 0;
         });

@@ -11,6 +11,7 @@
 
 #include <client/signer/sign.hpp>
 #include <core/crypto/keys.hpp>
+#include <tests/unit/folders.hpp>
 
 namespace assay::signer {
 namespace {
@@ -20,7 +21,7 @@ std::array<std::uint8_t, 32> bytes32(const std::string& hex) { return fixed_from
 }  // namespace
 
 TEST_CASE("ENC-2: the signer for browsers makes the signatures of BIP-340's vectors") {
-    std::ifstream file(std::string(ASSAY_SOURCE_DIR) + "/tests/vectors/bip340.csv");
+    std::ifstream file(folders::source() + "/tests/vectors/bip340.csv");
     REQUIRE(file.good());
     std::string line;
     std::getline(file, line);

@@ -8,6 +8,7 @@
 #include <contracts/state/slots.hpp>
 #include <contracts/transaction/actions.hpp>
 #include <core/codec/borsh.hpp>
+#include <tests/unit/folders.hpp>
 #include <tests/unit/core/vectors.hpp>
 #include <tools/spec/files.hpp>
 #include <tools/spec/random_value.hpp>
@@ -127,7 +128,7 @@ TEST_CASE("STA-2: every number of a slot is in the schema") {
 TEST_CASE("spec: the published schema and its tables are those of the code") {
     const spec::Schema schema = spec::make_schema();
     const auto published = [](const std::string& path) {
-        std::ifstream file(std::string(ASSAY_SOURCE_DIR) + "/" + path);
+        std::ifstream file(folders::source() + "/" + path);
         REQUIRE(file.good());
         return std::string(std::istreambuf_iterator<char>(file), {});
     };

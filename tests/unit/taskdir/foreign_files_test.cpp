@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <core/codec/borsh.hpp>
+#include <tests/unit/folders.hpp>
 #include <tests/unit/cli/temporary.hpp>
 #include <tests/unit/onnx/model_builder.hpp>
 #include <tests/unit/onnx/models.hpp>
@@ -73,7 +74,7 @@ text::TokenizerError problem_of(const TokensError& error) {
     return std::get<text::TokenizerProblem>(error).error;
 }
 
-std::filesystem::path tokenizers() { return std::filesystem::path(ASSAY_SOURCE_DIR) / "tests/vectors/tokenizers"; }
+std::filesystem::path tokenizers() { return std::filesystem::path(folders::source()) / "tests/vectors/tokenizers"; }
 
 }  // namespace
 
@@ -176,7 +177,7 @@ TEST_CASE("a text is cut in the sandbox as it is outside") {
 }
 
 TEST_CASE("a parser that lies about a model or a text is refused for garbage") {
-    const OtherProgram hostile(ASSAY_HOSTILE_PARSERS);
+    const OtherProgram hostile(folders::build() + "/tests/hostile_parsers");
     const TemporaryDirectory at;
     const auto answered = [&](const auto& answer, ByteView rest) {
         Bytes out = length_of(codec::encode(answer));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tests/unit/folders.hpp>
 #include <verifier/text/tokenizer.hpp>
 
 #include <fstream>
@@ -17,7 +18,7 @@ using Json = nlohmann::json;
 namespace {
 
 std::string read(const std::string& name) {
-    std::ifstream in(std::string(ASSAY_SOURCE_DIR "/tests/vectors/tokenizers/") + name, std::ios::binary);
+    std::ifstream in(folders::source() + "/tests/vectors/tokenizers/" + name, std::ios::binary);
     REQUIRE(in.good());
     return {std::istreambuf_iterator<char>(in), {}};
 }

@@ -11,6 +11,7 @@
 
 #include <core/crypto/address.hpp>
 #include <core/keys/mnemonic.hpp>
+#include <tests/unit/folders.hpp>
 #include <tests/unit/cli/temporary.hpp>
 
 namespace assay::ui {
@@ -297,7 +298,7 @@ TEST_CASE("ui: the page's files are served with a policy that runs no text of st
 }
 
 TEST_CASE("ui: the document of the API has every route") {
-    const std::string text = read_text(std::filesystem::path(ASSAY_SOURCE_DIR) / "docs/operations/ui.md");
+    const std::string text = read_text(std::filesystem::path(folders::source()) / "docs/operations/ui.md");
     for (const std::string_view route : api_routes()) {
         CAPTURE(route);
         CHECK(text.find("`" + std::string(route) + "`") != std::string::npos);

@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <tests/unit/cli/temporary.hpp>
+#include <tests/unit/folders.hpp>
 
 namespace assay::ui {
 namespace {
@@ -97,7 +98,7 @@ TEST_CASE("ui: hwmon's sensors are read, and what is no temperature is left out"
 }
 
 TEST_CASE("ui: NVML's GPUs are listed, and a machine without it has none") {
-    const Nvml nvml(ASSAY_FAKE_NVML);
+    const Nvml nvml((folders::build() + "/tests/unit/ui/libassay_test_nvml.so").c_str());
     const auto gpus = nvml.gpus();
     REQUIRE(gpus.size() == 2);
     CHECK(gpus[0].name == "First");

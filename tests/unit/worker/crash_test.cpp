@@ -13,6 +13,7 @@
 
 #include <doctest/doctest.h>
 
+#include <tests/unit/folders.hpp>
 #include <tests/unit/artifacts/files.hpp>
 #include <verifier/taskdir/task_directory.hpp>
 #include <tools/demo/network.hpp>
@@ -48,7 +49,7 @@ pid_t process_of(const fs::path& home) {
 
 class CrashNetwork {
   public:
-    CrashNetwork() : network_(ASSAY_BIN, home_.path() / "network", 3) {
+    CrashNetwork() : network_(folders::build() + "/bin", home_.path() / "network", 3) {
         network_.add_actor("submitter", Amount{1'000 * kAsy});
         for (const char* name : {"solver", "verifier"}) {
             network_.add_actor(name, Amount{200 * kAsy});

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <tests/unit/folders.hpp>
 #include <tests/unit/sandbox/other_program.hpp>
 #include <tests/unit/worker/small_task.hpp>
 
@@ -233,7 +234,7 @@ TEST_CASE("a parser that is stopped is a refusal, which blames nobody and ends n
     auto spec = task.spec;
     spec.program_artifact = task.put(to_bytes("crash"));
     {
-        const sandbox::test::OtherProgram hostile(ASSAY_HOSTILE_PARSERS);
+        const sandbox::test::OtherProgram hostile(folders::build() + "/tests/hostile_parsers");
         const Unavailable crashed = refused(spec);
         CHECK(crashed.defect == Defect::kParser);
         CHECK(std::string(to_string(crashed.defect)) == "parser");
