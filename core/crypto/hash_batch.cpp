@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <core/crypto/hash_batch.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #ifdef ASSAY_MULTI_BUFFER
@@ -114,9 +115,16 @@ bool hash_all(ByteView /*data*/, const std::vector<std::size_t>& /*ends*/, Hash2
 
 }  // namespace
 
-void HashBatch::add(ByteView data) {
+void HashBatch::add_rows(ByteView data, std::size_t row_bytes, std::size_t stride, std::size_t rows) {
     append(waiting_, tag_.prefix());
-    append(waiting_, data);
+    const std::size_t begin = waiting_.size();
+    waiting_.resize(begin + rows * row_bytes);
+    for (std::size_t row = 0; row < rows; ++row) {
+        const ByteView values = data.subspan(row * stride, row_bytes);
+        std::copy(
+            values.begin(), values.end(), waiting_.begin() + static_cast<std::ptrdiff_t>(begin + row * row_bytes)
+        );
+    }
     ends_.push_back(waiting_.size());
     if (waiting_.size() >= kWaitingMax) {
         hash_waiting();

@@ -17,7 +17,10 @@ class HashBatch {
     explicit HashBatch(const TaggedHash& tag) : tag_(tag) {}
 
     /// Copies `data`.
-    void add(ByteView data);
+    void add(ByteView data) { add_rows(data, data.size(), data.size(), 1); }
+    /// Adds the hash of so many rows of `data`, one after the other: the first begins with it, and each of the others
+    /// `stride` bytes after the one before. Copies them.
+    void add_rows(ByteView data, std::size_t row_bytes, std::size_t stride, std::size_t rows);
     /// The hashes of all that was added, in its order. The batch is empty afterwards.
     std::vector<Hash256> finish();
 

@@ -48,9 +48,10 @@ class SignedCollective::Pieces {
     }
     void hash(ByteView so_far) {
         while (next_ < message_.pieces.size() && plan::end_of(message_.pieces[next_]) <= so_far.size()) {
-            const ByteView values = plan::view_values(message_.pieces[next_], so_far, buffer_);
-            batch_.add(values);
-            waiting_bytes_ += values.size();
+            const plan::MessagePiece& piece = message_.pieces[next_];
+            const std::size_t row_bytes = std::size_t{piece.cols} * piece.width;
+            batch_.add_rows(so_far.subspan(piece.offset), row_bytes, piece.stride, piece.rows);
+            waiting_bytes_ += piece.rows * row_bytes;
             ++next_;
         }
         if (waiting_bytes_ < kAtOnce && next_ < message_.pieces.size()) {
@@ -72,7 +73,6 @@ class SignedCollective::Pieces {
     crypto::HashBatch batch_{dispute::values_tag()};
     std::size_t next_ = 0;           // of the pieces, to be hashed
     std::size_t waiting_bytes_ = 0;  // in the batch
-    Bytes buffer_;
     std::vector<Hash256> values_;
     std::vector<Hash256> leaves_;
 };

@@ -120,23 +120,13 @@ Result<void, MessageError> add(const Passage& passage, const canonical::Graph& g
 }  // namespace
 
 Bytes values_of(const MessagePiece& piece, ByteView message) {
-    Bytes buffer;
-    const ByteView values = view_values(piece, message, buffer);
-    return buffer.empty() ? Bytes(values.begin(), values.end()) : buffer;
-}
-
-ByteView view_values(const MessagePiece& piece, ByteView message, Bytes& buffer) {
     const std::size_t row_bytes = std::size_t{piece.cols} * piece.width;
-    const std::size_t bytes = piece.rows * row_bytes;
-    if (piece.stride == row_bytes || piece.rows == 1) {
-        return message.subspan(piece.offset, bytes);
-    }
-    buffer.resize(bytes);
+    Bytes out;
+    out.reserve(piece.rows * row_bytes);
     for (std::size_t i = 0; i < piece.rows; ++i) {
-        const ByteView row = message.subspan(piece.offset + i * piece.stride, row_bytes);
-        std::copy(row.begin(), row.end(), buffer.begin() + static_cast<std::ptrdiff_t>(i * row_bytes));
+        append(out, message.subspan(piece.offset + i * piece.stride, row_bytes));
     }
-    return buffer;
+    return out;
 }
 
 Result<MessagePieces, MessageError> pieces_of(std::span<const Passage> message, const canonical::Graph& graph) {

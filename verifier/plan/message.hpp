@@ -53,8 +53,6 @@ inline std::uint64_t end_of(const MessagePiece& piece) {
 }
 /// The piece's values, row by row.
 Bytes values_of(const MessagePiece& piece, ByteView message);
-/// The same without a copy if they follow each other in the message, or else in `buffer`.
-ByteView view_values(const MessagePiece& piece, ByteView message, Bytes& buffer);
 
 struct MessagePieces {
     std::vector<MessagePiece> pieces;

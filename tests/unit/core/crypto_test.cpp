@@ -156,6 +156,27 @@ TEST_CASE("ENC-1: many hashes at once are those of one at a time, in every threa
     }
 }
 
+TEST_CASE("ENC-1: rows at equal distances are hashed as if they followed each other") {
+    const TaggedHash tag("assay/example");
+    Bytes data(1'000);
+    for (std::size_t i = 0; i < data.size(); ++i) {
+        data[i] = static_cast<std::uint8_t>(i * 7);
+    }
+    HashBatch batch(tag);
+    std::vector<Hash256> expected;
+    for (const std::size_t stride : {0U, 40U, 41U, 130U}) {
+        for (const std::size_t rows : {0U, 1U, 7U}) {
+            Bytes joined;
+            for (std::size_t row = 0; row < rows; ++row) {
+                append(joined, ByteView(data).subspan(5 + row * stride, 40));
+            }
+            batch.add_rows(ByteView(data).subspan(5), 40, stride, rows);
+            expected.push_back(tag(joined));
+        }
+    }
+    CHECK(batch.finish() == expected);
+}
+
 TEST_CASE("ENC-2: signatures agree with all nineteen vectors of BIP-340") {
     auto file = open_vectors("bip340.csv");
     std::string line;
