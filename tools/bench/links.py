@@ -9,8 +9,9 @@ With `--signed` the ranks belong to several accounts, and steps whose messages a
 messages are not. They compute as fast as they can, so there should be a core for each rank.
 
 Each rank runs in a network namespace of its own, with `tbf` on its device for the rate, and a process that forwards frames
-between the devices, later by the delay. Ranks are held to a speed: they sleep until what they have computed has taken as long
-as on a machine of that speed, since some cores cannot compute for so many ranks as machines of their own would."""
+between the devices, later by the delay; two ranks without a delay are joined by the kernel alone. Ranks are held to a speed:
+they sleep until what they have computed has taken as long as on a machine of that speed, since some cores cannot compute for
+so many ranks as machines of their own would."""
 
 import argparse
 import json
@@ -142,17 +143,23 @@ def utilisation(rounds, turn_steps, held_step_s):
 
 
 class Links:
-    """Namespaces, and what forwards between them."""
+    """Namespaces, and what forwards between them. Without a delay the kernel joins two: nothing of ours takes processor time."""
 
     def __init__(self, bench, ranks, mbit, delay_ms):
         self.tag = f"assay{os.getpid() % 10_000}-"
         self.ranks = ranks
         self.names = []
-        self.forwarder = subprocess.Popen(
-            [bench, "forward-links", "--count", str(ranks), "--prefix", self.tag, "--mbit", str(mbit), "--delay-ms", str(delay_ms)],
-            stdout=subprocess.PIPE, text=True)
+        self.forwarder = None
+        if delay_ms == 0:
+            if ranks != 2:
+                raise RuntimeError("links without a delay join two ranks")
+            run("ip", "link", "add", f"{self.tag}0", "type", "veth", "peer", "name", f"{self.tag}1")
+        else:
+            self.forwarder = subprocess.Popen(
+                [bench, "forward-links", "--count", str(ranks), "--prefix", self.tag, "--mbit", str(mbit), "--delay-ms", str(delay_ms)],
+                stdout=subprocess.PIPE, text=True)
         try:
-            if self.forwarder.stdout.readline().strip() != "ready":
+            if self.forwarder is not None and self.forwarder.stdout.readline().strip() != "ready":
                 raise RuntimeError("the forwarder cannot make its devices")
             for rank in range(ranks):
                 self.add(rank, mbit)
@@ -181,8 +188,10 @@ class Links:
 
     def close(self):
         """Returns what the forwarder says that it did."""
-        self.forwarder.send_signal(signal.SIGTERM)
-        told = self.forwarder.communicate(timeout=30)[0]
+        told = ""
+        if self.forwarder is not None:
+            self.forwarder.send_signal(signal.SIGTERM)
+            told = self.forwarder.communicate(timeout=30)[0]
         for name in self.names:
             run("ip", "netns", "delete", name)
         self.names = []
