@@ -86,13 +86,14 @@ def overheads_of(members, forwarded, cores):
     for key in OVERHEADS:
         values = [float(x) for x in re.findall(rf"(?m)^{key} = (.*)$", members)]
         out[key] = round(statistics.median(values), 4)
-    out["forward_ns_per_byte"] = round(1e9 * forwarded["cpu_s"] / forwarded["bytes"], 4)
+    if forwarded:
+        out["forward_ns_per_byte"] = round(1e9 * forwarded["cpu_s"] / forwarded["bytes"], 4)
     return out | {"cores": cores}
 
 
 def shared_text(overheads):
     """What forwards is one thread, and no faster than that with what all ranks send: a switch that all links share."""
-    return f"shared_gbit_per_s = {8 / overheads['forward_ns_per_byte']:.5f}\n" if overheads else ""
+    return f"shared_gbit_per_s = {8 / overheads['forward_ns_per_byte']:.5f}\n" if "forward_ns_per_byte" in (overheads or {}) else ""
 
 
 def overhead_text(overheads):
@@ -150,9 +151,7 @@ class Links:
         self.ranks = ranks
         self.names = []
         self.forwarder = None
-        if delay_ms == 0:
-            if ranks != 2:
-                raise RuntimeError("links without a delay join two ranks")
+        if delay_ms == 0 and ranks == 2:
             run("ip", "link", "add", f"{self.tag}0", "type", "veth", "peer", "name", f"{self.tag}1")
         else:
             self.forwarder = subprocess.Popen(
@@ -195,6 +194,8 @@ class Links:
         for name in self.names:
             run("ip", "netns", "delete", name)
         self.names = []
+        if self.forwarder is None:  # an end that was not moved into its namespace is still there
+            subprocess.run(["ip", "link", "delete", f"{self.tag}0"], stderr=subprocess.DEVNULL)
         return json.loads(told.strip().splitlines()[-1]) if told.strip() else {}
 
 

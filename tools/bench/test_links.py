@@ -130,6 +130,12 @@ class Links(unittest.TestCase):
             links.write_task(pathlib.Path(path) / "other", links.case_of("mlp-dp-4-100-20", ARGUMENTS))
             self.assertNotIn("replicas", (pathlib.Path(path) / "other/task.toml").read_text())
 
+    def test_where_the_kernel_forwards_no_switch_is_shared(self):
+        overheads = links.overheads_of(MEMBERS, {}, 2)
+        self.assertNotIn("forward_ns_per_byte", overheads)
+        self.assertEqual(links.shared_text(overheads), "")
+        self.assertIn("shared_gbit_per_s", links.shared_text(links.overheads_of(MEMBERS, {"cpu_s": 1.0, "bytes": 1e9}, 2)))
+
 
 class Signed(unittest.TestCase):
     def test_a_step_is_longer_by_the_median_of_pairs(self):

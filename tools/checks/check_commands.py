@@ -17,12 +17,13 @@ import sys
 MAY = "tests/unit/folders.cpp"
 
 
-def complaints_about(entry, source):
+def complaints_about(entry, source, build):
     file = pathlib.Path(entry["file"])
     if file == source / MAY:
         return []
-    out = [f"{file}: {word}" for word in shlex.split(entry["command"]) if word.startswith("-D") and str(source) in word]
-    if file.is_relative_to(source / "build") and file.exists():
+    macros = [word for word in shlex.split(entry["command"]) if word.startswith("-D")]
+    out = [f"{file}: {macro}" for macro in macros if str(source) in macro or str(build) in macro]
+    if file.is_relative_to(build) and file.exists():
         included = re.findall(r'^#include ["<](/[^">]*)', file.read_text(encoding="utf-8"), re.MULTILINE)
         out += [f"{file}: includes {path}" for path in included]
     return out
@@ -34,7 +35,7 @@ def main():
         return 2
     source, build = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
     entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    complaints = [complaint for entry in entries for complaint in complaints_about(entry, source)]
+    complaints = [complaint for entry in entries for complaint in complaints_about(entry, source, build)]
     for complaint in complaints:
         print(complaint)
     print(f"commands: {len(entries)} commands, {len(complaints)} violations")
