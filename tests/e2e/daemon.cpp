@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tests/unit/folders.hpp>
 #include <tests/e2e/daemon.hpp>
 
 #include <csignal>
@@ -11,6 +10,8 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <tests/unit/folders.hpp>
 
 namespace assay::e2e {
 namespace {

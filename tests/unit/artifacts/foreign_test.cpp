@@ -10,8 +10,8 @@
 #include <vector>
 
 #include <core/codec/borsh.hpp>
-#include <tests/unit/folders.hpp>
 #include <tests/unit/artifacts/files.hpp>
+#include <tests/unit/folders.hpp>
 #include <tests/unit/sandbox/other_program.hpp>
 #include <verifier/artifacts/foreign.hpp>
 #include <verifier/artifacts/hashing.hpp>

@@ -5,8 +5,8 @@
 
 #include <doctest/doctest.h>
 
-#include <tests/unit/folders.hpp>
 #include <tests/unit/artifacts/files.hpp>
+#include <tests/unit/folders.hpp>
 #include <verifier/artifacts/safetensors.hpp>
 
 namespace assay::artifacts {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tests/unit/folders.hpp>
 #include <tests/unit/canonical/golden.hpp>
 
 #include <doctest/doctest.h>
@@ -14,6 +13,7 @@
 #include <core/crypto/hash.hpp>
 
 #include <tests/unit/canonical/samples.hpp>
+#include <tests/unit/folders.hpp>
 
 using namespace assay;
 using namespace assay::canonical;

@@ -18,8 +18,8 @@
 #include <client/http/http.hpp>
 #include <core/dispute/work.hpp>
 #include <core/system/process.hpp>
-#include <tests/unit/folders.hpp>
 #include <tests/unit/engine/small_models.hpp>
+#include <tests/unit/folders.hpp>
 #include <verifier/cell/lead.hpp>
 #include <verifier/engine/cell/recomputing.hpp>
 #include <verifier/engine/engine.hpp>

@@ -14,9 +14,9 @@
 #include <core/crypto/address.hpp>
 #include <tools/cli/common/session.hpp>
 
-#include <tests/unit/folders.hpp>
 #include <tests/unit/cli/forged_node.hpp>
 #include <tests/unit/cli/temporary.hpp>
+#include <tests/unit/folders.hpp>
 
 namespace assay::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include <tests/unit/folders.hpp>
 #include <tests/unit/cli/temporary.hpp>
+#include <tests/unit/folders.hpp>
 #include <verifier/taskdir/task_build.hpp>
 #include <verifier/taskdir/task_directory.hpp>
 #include <tools/cli/task/task_first_step.hpp>

@@ -10,9 +10,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include <tests/unit/folders.hpp>
 #include <tests/unit/cli/temporary.hpp>
 #include <tests/unit/cli/tiny_task.hpp>
+#include <tests/unit/folders.hpp>
 #include <tools/cli/plan/members_file.hpp>
 #include <verifier/plan/layout.hpp>
 #include <verifier/taskdir/findings.hpp>

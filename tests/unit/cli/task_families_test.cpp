@@ -8,10 +8,10 @@
 #include <vector>
 
 #include <core/crypto/hash.hpp>
-#include <tests/unit/folders.hpp>
 #include <tests/unit/cli/task_families.hpp>
 #include <tests/unit/cli/temporary.hpp>
 #include <tests/unit/cli/tiny_task.hpp>
+#include <tests/unit/folders.hpp>
 #include <verifier/taskdir/task_build.hpp>
 #include <verifier/taskdir/task_directory.hpp>
 #include <tools/cli/task/task_lint.hpp>

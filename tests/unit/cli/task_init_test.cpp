@@ -7,8 +7,8 @@
 #include <string>
 
 #include <contracts/params/work.hpp>
-#include <tests/unit/folders.hpp>
 #include <tests/unit/cli/temporary.hpp>
+#include <tests/unit/folders.hpp>
 #include <tools/cli/common/session.hpp>
 #include <tools/cli/task/task_init.hpp>
 #include <tools/cli/task/task_lint.hpp>

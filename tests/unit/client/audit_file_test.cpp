@@ -18,9 +18,9 @@
 #include <contracts/state/state.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
-#include <tests/unit/folders.hpp>
 #include <tests/unit/cli/forged_node.hpp>
 #include <tests/unit/consensus/light_chain.hpp>
+#include <tests/unit/folders.hpp>
 
 namespace assay::client {
 namespace {

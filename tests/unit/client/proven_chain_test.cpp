@@ -14,9 +14,9 @@
 #include <contracts/state/state.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
-#include <tests/unit/folders.hpp>
 #include <tests/unit/cli/forged_node.hpp>
 #include <tests/unit/cli/temporary.hpp>
+#include <tests/unit/folders.hpp>
 
 using namespace assay;
 using namespace assay::client;

@@ -14,8 +14,8 @@
 #include <consensus/light/verify.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
-#include <tests/unit/folders.hpp>
 #include <tests/unit/consensus/light_chain.hpp>
+#include <tests/unit/folders.hpp>
 
 namespace assay::light {
 namespace {

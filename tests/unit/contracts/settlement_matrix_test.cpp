@@ -10,9 +10,9 @@
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/retention/retention.hpp>
 #include <contracts/state/members.hpp>
-#include <tests/unit/folders.hpp>
 #include <tests/unit/contracts/committees.hpp>
 #include <tests/unit/contracts/settlements.hpp>
+#include <tests/unit/folders.hpp>
 
 /// Every way that a task can end, played on a chain, and who got what: the table in docs/protocol/settlement-matrix.md
 /// is what this prints. ASSAY_WRITE_MATRIX=1 writes it anew.

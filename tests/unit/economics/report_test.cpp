@@ -14,8 +14,8 @@
 
 #include <verifier/taskdir/findings.hpp>
 
-#include <tests/unit/folders.hpp>
 #include <tests/unit/cli/temporary.hpp>
+#include <tests/unit/folders.hpp>
 
 namespace assay::cli {
 namespace {

@@ -8,8 +8,8 @@
 #include <thread>
 #include <utility>
 
-#include <verifier/engine/cell/nccl_collective.hpp>
 #include <verifier/engine/cell/local_words.hpp>
+#include <verifier/engine/cell/nccl_collective.hpp>
 #include <verifier/engine/cell/ordered_collective.hpp>
 #include <verifier/plan/index_set.hpp>
 

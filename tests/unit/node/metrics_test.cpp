@@ -19,8 +19,8 @@
 #include <node/daemon/application.hpp>
 #include <node/daemon/node.hpp>
 #include <node/metrics/node_metrics.hpp>
-#include <tests/unit/folders.hpp>
 #include <tests/unit/consensus/toy_machine.hpp>
+#include <tests/unit/folders.hpp>
 #include <tests/unit/node/chain.hpp>
 
 using namespace assay;

@@ -8,8 +8,8 @@
 #include <contracts/state/slots.hpp>
 #include <contracts/transaction/actions.hpp>
 #include <core/codec/borsh.hpp>
-#include <tests/unit/folders.hpp>
 #include <tests/unit/core/vectors.hpp>
+#include <tests/unit/folders.hpp>
 #include <tools/spec/files.hpp>
 #include <tools/spec/random_value.hpp>
 

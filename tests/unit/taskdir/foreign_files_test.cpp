@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <core/codec/borsh.hpp>
-#include <tests/unit/folders.hpp>
 #include <tests/unit/cli/temporary.hpp>
+#include <tests/unit/folders.hpp>
 #include <tests/unit/onnx/model_builder.hpp>
 #include <tests/unit/onnx/models.hpp>
 #include <tests/unit/sandbox/other_program.hpp>

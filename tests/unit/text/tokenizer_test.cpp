@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tests/unit/folders.hpp>
 #include <verifier/text/tokenizer.hpp>
 
 #include <fstream>
@@ -9,6 +8,7 @@
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
+#include <tests/unit/folders.hpp>
 #include <verifier/text/byte_alphabet.hpp>
 
 using namespace assay;

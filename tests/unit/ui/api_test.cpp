@@ -11,8 +11,8 @@
 
 #include <core/crypto/address.hpp>
 #include <core/keys/mnemonic.hpp>
-#include <tests/unit/folders.hpp>
 #include <tests/unit/cli/temporary.hpp>
+#include <tests/unit/folders.hpp>
 
 namespace assay::ui {
 namespace {

@@ -13,8 +13,8 @@
 
 #include <doctest/doctest.h>
 
-#include <tests/unit/folders.hpp>
 #include <tests/unit/artifacts/files.hpp>
+#include <tests/unit/folders.hpp>
 #include <verifier/taskdir/task_directory.hpp>
 #include <tools/demo/network.hpp>
 #include <client/http/http.hpp>
