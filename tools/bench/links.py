@@ -86,14 +86,14 @@ def overheads_of(members, forwarded, cores):
     for key in OVERHEADS:
         values = [float(x) for x in re.findall(rf"(?m)^{key} = (.*)$", members)]
         out[key] = round(statistics.median(values), 4)
-    if forwarded:
-        out["forward_ns_per_byte"] = round(1e9 * forwarded["cpu_s"] / forwarded["bytes"], 4)
+    out["forward_ns_per_byte"] = round(1e9 * forwarded["cpu_s"] / forwarded["bytes"], 4) if forwarded else 0.0
     return out | {"cores": cores}
 
 
 def shared_text(overheads):
     """What forwards is one thread, and no faster than that with what all ranks send: a switch that all links share."""
-    return f"shared_gbit_per_s = {8 / overheads['forward_ns_per_byte']:.5f}\n" if "forward_ns_per_byte" in (overheads or {}) else ""
+    each = overheads["forward_ns_per_byte"] if overheads else 0.0
+    return f"shared_gbit_per_s = {8 / each:.5f}\n" if each else ""
 
 
 def overhead_text(overheads):
@@ -194,7 +194,7 @@ class Links:
         for name in self.names:
             run("ip", "netns", "delete", name)
         self.names = []
-        if self.forwarder is None:  # an end that was not moved into its namespace is still there
+        if self.forwarder is None:  # else an end that is in no namespace yet would stay
             subprocess.run(["ip", "link", "delete", f"{self.tag}0"], stderr=subprocess.DEVNULL)
         return json.loads(told.strip().splitlines()[-1]) if told.strip() else {}
 
@@ -282,8 +282,7 @@ def train_signed(bench_program, case, folder):
 def median_interval(values, confidence=0.95):
     """Two of the values between which the median of all that could be measured lies with that confidence, whatever their
     distribution (order statistics: each value is below that median with probability 1/2); the extremes if they are too few."""
-    values = sorted(values)
-    n = len(values)
+    values, n = sorted(values), len(values)
     rank, below = 0, 1
     while 2 * (below + math.comb(n, rank + 1)) <= (1 - confidence) * 2**n:
         rank += 1

@@ -132,8 +132,9 @@ class Links(unittest.TestCase):
 
     def test_where_the_kernel_forwards_no_switch_is_shared(self):
         overheads = links.overheads_of(MEMBERS, {}, 2)
-        self.assertNotIn("forward_ns_per_byte", overheads)
-        self.assertEqual(links.shared_text(overheads), "")
+        text = links.members_of_all(MEMBERS, 2, overheads)
+        self.assertNotIn("shared_gbit_per_s", text)
+        self.assertIn("transfer_ns_per_byte = 2.0000\n", text)
         self.assertIn("shared_gbit_per_s", links.shared_text(links.overheads_of(MEMBERS, {"cpu_s": 1.0, "bytes": 1e9}, 2)))
 
 
