@@ -65,6 +65,15 @@ async function fill(form, values) {
 }
 const submit = (form) => page.click(`#${form} button[type=submit]`);
 const has_text = (selector, words) => until(page, (where, what) => document.querySelector(where)?.textContent.includes(what), selector, words);
+/** Lets answers to what the page asks to change take two seconds, or no longer than they do. */
+const answer_slowly = (is_slow) => page.evaluate((slow) => {
+  globalThis.real_fetch ??= globalThis.fetch;
+  globalThis.fetch = async (url, options) => {
+    const answer = await globalThis.real_fetch(url, options);
+    if (slow && options?.method === "POST") await new Promise((resolve) => setTimeout(resolve, 2000));
+    return answer;
+  };
+}, is_slow);
 const no_complaint = async () => assert.equal(await text(page, "#complaint"), "");
 
 async function accessible(name) {
@@ -162,9 +171,11 @@ const failed = await runChecks([
     const owner = JSON.parse(assay("keys", "show", "bank", "-o", "json")).account;
     const chosen = {owner, image: `sha256:${"a".repeat(64)}`, labels: "os=debian", relay: "127.0.0.1:1"};
     await fill("settings", chosen);
+    await answer_slowly(true); // an event draws the new state before the answer is here
     await submit("settings");
     await has_text("main", "which has not named it");
     await no_complaint();
+    await answer_slowly(false);
     assert.equal(await page.$("#bond"), null);
     for (const [name, value] of Object.entries(chosen)) assert.equal((await settings_of())[name], value);
     assay("operator", "name", account, "--from", "bank");

@@ -15,6 +15,8 @@ let state = null;
 let complaint = "";
 let timer = null;
 let drawn_at = 0;
+let asked = 0; // states asked for
+let drawn = 0; // the one of them that is drawn
 let is_over = false;
 
 const app = {
@@ -40,9 +42,9 @@ const app = {
 
 async function attempt(work, failed = null) {
   let is_done = true;
+  complaint = ""; // before the answer: an event can draw what `work` changed before the answer is here
   try {
     await work();
-    complaint = "";
   } catch (error) {
     is_done = false;
     complaint = error.message;
@@ -82,8 +84,12 @@ async function refresh() {
   clearTimeout(timer);
   timer = null;
   drawn_at = performance.now();
+  const mine = ++asked;
   try {
-    state = await get("/api/state");
+    const answer = await get("/api/state");
+    if (mine < drawn) return; // an answer to a later question was faster
+    drawn = mine;
+    state = answer;
   } catch (error) {
     lose(error);
     return;
