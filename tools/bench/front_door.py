@@ -31,7 +31,7 @@ import time
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-import links as emulated  # noqa: E402
+import emulated_links as emulated  # noqa: E402
 
 VALIDATORS = 4
 MEMPOOL_TXS = 5_000  # the default of both
