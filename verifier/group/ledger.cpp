@@ -5,6 +5,7 @@
 #include <array>
 #include <iterator>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <core/codec/borsh.hpp>
@@ -137,35 +138,59 @@ Ledger::Ledger(std::filesystem::path directory, std::uint64_t bytes_max)
 Ledger::Writing& Ledger::writing(std::uint64_t first_step) {
     const auto [at, is_new] = writing_.try_emplace(first_step);
     if (is_new) {
-        at->second.file.open(directory_ / (stem_of(first_step) + process_ + kExtension), std::ios::binary);
+        Writing& out = at->second;
+        std::string number = std::to_string(++files_);
+        number.insert(0, 10 - number.size(), '0');  // so that names are in the order of the files
+        out.path = directory_ / (stem_of(first_step) + process_ + "-" + number + kExtension);
+        out.file.open(out.path, std::ios::binary);
     }
     return at->second;
+}
+
+// Who reads a file stops at an entry that was written in part, so what comes next is for another file.
+void Ledger::give_up(std::uint64_t first_step) {
+    Writing& out = writing_.at(first_step);
+    out.file.close();
+    std::error_code ignored;  // what stays takes room, and harms nobody
+    if (out.bytes == 0) {
+        std::filesystem::remove(out.path, ignored);
+    } else {
+        std::filesystem::resize_file(out.path, out.bytes, ignored);
+    }
+    writing_.erase(first_step);
 }
 
 void Ledger::add(std::uint64_t first_step, const Told& told) {
     const std::scoped_lock lock(mutex_);
     Writing& out = writing(first_step);
-    const auto [kind, is_new] = out.kinds.try_emplace(told.message, static_cast<std::uint32_t>(out.kinds.size()));
+    const auto known = out.kinds.find(told.message);
+    const bool is_new = known == out.kinds.end();
+    const std::uint32_t kind = is_new ? static_cast<std::uint32_t>(out.kinds.size()) : known->second;
     LedgerLine entry{
-        .kind = kind->second,
+        .kind = kind,
         .pieces = is_new ? told.message->pieces : std::vector<plan::MessagePiece>(),
         .author = told.author,
         .statement = told.statement,
         .signature = told.signature,
         .values = told.values};
-    const Bytes bytes = codec::encode(entry);
-    const Bytes size = codec::encode(static_cast<std::uint32_t>(bytes.size()));
-    if (bytes_ + size.size() + bytes.size() > bytes_max_) {
+    const Bytes line = codec::encode(entry);
+    Bytes bytes = codec::encode(static_cast<std::uint32_t>(line.size()));
+    append(bytes, line);
+    if (bytes_ + bytes.size() > bytes_max_) {
         throw std::runtime_error(
             "the ledger of what other members stated is full: " + std::to_string(bytes_max_) +
             " bytes; settle segments earlier, make them shorter, or raise the limit"
         );
     }
-    out.file << string_of(size) << string_of(bytes) << std::flush;
-    if (!out.file) {
+    // A kind has a number once its first entry is written, since who reads the file counts those.
+    out.kinds.emplace(told.message, kind);
+    out.file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    if (!out.file.flush()) {
+        give_up(first_step);
         throw std::runtime_error("the ledger of what other members stated cannot be written: " + directory_.string());
     }
-    bytes_ += size.size() + bytes.size();
+    out.bytes += bytes.size();
+    bytes_ += bytes.size();
 }
 
 std::vector<std::shared_ptr<const Told>> Ledger::told(std::uint64_t first_step) const {

@@ -47,7 +47,7 @@ class Ledger {
     Ledger(std::filesystem::path directory, std::uint64_t bytes_max);
 
     /// What is added has reached the operating system when it returns: it survives the end of this process. Throws
-    /// std::runtime_error if the ledger is full, or a file cannot be written.
+    /// std::runtime_error if the ledger is full, or a file cannot be written; then `told` is no part of it.
     void add(std::uint64_t first_step, const Told& told);
     /// What was told in the segment that begins with this step, one process after the other, in the order in which it
     /// came. What a disk has damaged is left out.
@@ -59,14 +59,18 @@ class Ledger {
   private:
     /// The file of a segment that this process writes, and which messages it has already described.
     struct Writing {
+        std::filesystem::path path;
         std::ofstream file;
+        std::uint64_t bytes = 0;  ///< of whole entries
         std::map<std::shared_ptr<const plan::MessagePieces>, std::uint32_t> kinds{};
     };
     Writing& writing(std::uint64_t first_step);
+    void give_up(std::uint64_t first_step);
 
     std::filesystem::path directory_;
     std::uint64_t bytes_max_;
-    std::string process_;  ///< in the names of this process's files
+    std::string process_;      ///< in the names of this process's files
+    std::uint32_t files_ = 0;  ///< that it has begun
     mutable std::mutex mutex_;
     std::map<std::uint64_t, Writing> writing_;  // by first step
     std::uint64_t bytes_ = 0;

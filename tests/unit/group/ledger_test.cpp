@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <memory>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 
 #include <doctest/doctest.h>
 
 #include <core/codec/borsh.hpp>
 #include <core/merkle/tree.hpp>
+#include <tests/unit/artifacts/files.hpp>
 #include <verifier/group/ledger.hpp>
 
 using namespace assay;
@@ -52,6 +60,43 @@ std::size_t count_in(const Bytes& bytes) {
     return group::read_told(file, bytes.size()).size();
 }
 
+/// Lets no file grow beyond so many bytes, as a full disk would not, for as long as it lives.
+class FullDisk {
+  public:
+    explicit FullDisk(std::uint64_t bytes) {
+        std::signal(SIGXFSZ, SIG_IGN);
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        rlimit limit = before_;
+        limit.rlim_cur = bytes;
+        REQUIRE(::setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    }
+    ~FullDisk() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+    FullDisk(const FullDisk&) = delete;
+    FullDisk& operator=(const FullDisk&) = delete;
+
+  private:
+    rlimit before_{};
+};
+
+/// Whether the ledger throws, without an assertion, which might have to write a file itself.
+bool refuses(group::Ledger& ledger, const Told& told) {
+    try {
+        ledger.add(0, told);
+    } catch (const std::runtime_error&) {
+        return true;
+    }
+    return false;
+}
+
+/// Of how many pieces the messages are that a ledger has of a segment, in their order.
+std::vector<std::size_t> sizes_of(const group::Ledger& ledger, std::uint64_t first_step) {
+    std::vector<std::size_t> out;
+    for (const auto& told : ledger.told(first_step)) {
+        out.push_back(told->values.size());
+    }
+    return out;
+}
+
 }  // namespace
 
 TEST_CASE("a ledger's file is read up to where it is damaged") {
@@ -86,4 +131,40 @@ TEST_CASE("an entry that no statement has is no evidence") {
     other = told_of(2);
     other.values.pop_back();
     CHECK(count_in(entry_of(0, one.message->pieces, other)) == 0);
+}
+
+TEST_CASE("a message that a full ledger refuses takes no number from those that come later") {
+    const test::TemporaryDirectory directory;
+    group::Ledger ledger(directory.path(), 4'000);
+    ledger.add(0, told_of(1));
+    CHECK(refuses(ledger, told_of(100)));
+    ledger.add(0, told_of(2));
+    ledger.add(0, told_of(3));
+    CHECK(sizes_of(ledger, 0) == std::vector<std::size_t>{1, 2, 3});
+}
+
+TEST_CASE("what could be written in part only hides nothing that comes later") {
+    const test::TemporaryDirectory directory;
+    group::Ledger ledger(directory.path(), std::uint64_t{1} << 20U);
+    const Told first = told_of(1);
+    const Told second = told_of(2);
+    ledger.add(0, first);
+    const std::uint64_t bytes = ledger.bytes();
+    bool has_failed = false;
+    bool has_failed_again = false;
+    {
+        const FullDisk full(bytes + 50);
+        has_failed = refuses(ledger, told_of(100));
+        has_failed_again = refuses(ledger, second);  // in a file of its own, which has no room either
+    }
+    CHECK(has_failed);
+    CHECK(has_failed_again);
+    CHECK(ledger.bytes() == bytes);
+    ledger.add(0, second);
+    ledger.add(0, first);
+    ledger.add(0, second);
+    std::vector<std::size_t> sizes = sizes_of(ledger, 0);
+    std::sort(sizes.begin(), sizes.end());
+    CHECK(sizes == std::vector<std::size_t>{1, 1, 2, 2});
+    CHECK(group::Ledger(directory.path(), std::uint64_t{1} << 20U).bytes() == ledger.bytes());
 }
