@@ -135,29 +135,30 @@ Ledger::Ledger(std::filesystem::path directory, std::uint64_t bytes_max)
     }
 }
 
+// One file at a time: segments follow each other, and a task has many. A segment that begins again has another file,
+// in which its messages are described anew.
 Ledger::Writing& Ledger::writing(std::uint64_t first_step) {
-    const auto [at, is_new] = writing_.try_emplace(first_step);
-    if (is_new) {
-        Writing& out = at->second;
+    if (!writing_ || writing_->first_step != first_step) {
         std::string number = std::to_string(++files_);
         number.insert(0, 10 - number.size(), '0');  // so that names are in the order of the files
+        Writing& out = writing_.emplace();
+        out.first_step = first_step;
         out.path = directory_ / (stem_of(first_step) + process_ + "-" + number + kExtension);
         out.file.open(out.path, std::ios::binary);
     }
-    return at->second;
+    return *writing_;
 }
 
 // Who reads a file stops at an entry that was written in part, so what comes next is for another file.
-void Ledger::give_up(std::uint64_t first_step) {
-    Writing& out = writing_.at(first_step);
-    out.file.close();
+void Ledger::give_up() {
+    writing_->file.close();
     std::error_code ignored;  // what stays takes room, and harms nobody
-    if (out.bytes == 0) {
-        std::filesystem::remove(out.path, ignored);
+    if (writing_->bytes == 0) {
+        std::filesystem::remove(writing_->path, ignored);
     } else {
-        std::filesystem::resize_file(out.path, out.bytes, ignored);
+        std::filesystem::resize_file(writing_->path, writing_->bytes, ignored);
     }
-    writing_.erase(first_step);
+    writing_.reset();
 }
 
 void Ledger::add(std::uint64_t first_step, const Told& told) {
@@ -179,14 +180,14 @@ void Ledger::add(std::uint64_t first_step, const Told& told) {
     if (bytes_ + bytes.size() > bytes_max_) {
         throw std::runtime_error(
             "the ledger of what other members stated is full: " + std::to_string(bytes_max_) +
-            " bytes; settle segments earlier, make them shorter, or raise the limit"
+            " bytes of one task; whoever can keep no more evidence takes part in no more steps of it"
         );
     }
     // A kind has a number once its first entry is written, since who reads the file counts those.
     out.kinds.emplace(told.message, kind);
     out.file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     if (!out.file.flush()) {
-        give_up(first_step);
+        give_up();
         throw std::runtime_error("the ledger of what other members stated cannot be written: " + directory_.string());
     }
     out.bytes += bytes.size();
@@ -202,15 +203,6 @@ std::vector<std::shared_ptr<const Told>> Ledger::told(std::uint64_t first_step) 
         out.insert(out.end(), std::make_move_iterator(told.begin()), std::make_move_iterator(told.end()));
     }
     return out;
-}
-
-void Ledger::drop(std::uint64_t first_step) {
-    const std::scoped_lock lock(mutex_);
-    writing_.erase(first_step);
-    for (const std::filesystem::path& path : files_of(directory_, first_step)) {
-        bytes_ -= std::min<std::uint64_t>(bytes_, std::filesystem::file_size(path));
-        std::filesystem::remove(path);
-    }
 }
 
 std::uint64_t Ledger::bytes() const {

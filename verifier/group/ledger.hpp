@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -38,8 +39,8 @@ dispute::Piece piece_of(const plan::MessagePiece& place, const Hash256& values);
 /// that is none, which was being written when a process was killed; one that the disk has damaged is left out.
 std::vector<std::shared_ptr<const Told>> read_told(std::istream& file, std::uint64_t bytes);
 
-/// What a rank was told in segments that are not settled yet, in files, so that whoever is killed and starts again can
-/// still show it. Thread-safe.
+/// What a rank was told in a task, in files, so that whoever is killed and starts again can still show it. It stays as
+/// long as the task, of which any segment may be disputed until it is judged. Thread-safe.
 class Ledger {
   public:
     /// Keeps it in `directory`, which is made, and at most so many bytes there. What an earlier ledger has left there
@@ -52,27 +53,26 @@ class Ledger {
     /// What was told in the segment that begins with this step, one process after the other, in the order in which it
     /// came. What a disk has damaged is left out.
     std::vector<std::shared_ptr<const Told>> told(std::uint64_t first_step) const;
-    /// Forgets a segment, once nobody can be accused in it any more.
-    void drop(std::uint64_t first_step);
     std::uint64_t bytes() const;
 
   private:
-    /// The file of a segment that this process writes, and which messages it has already described.
+    /// The file that this process writes, of one segment, and which messages it has already described in it.
     struct Writing {
+        std::uint64_t first_step = 0;
         std::filesystem::path path;
         std::ofstream file;
         std::uint64_t bytes = 0;  ///< of whole entries
         std::map<std::shared_ptr<const plan::MessagePieces>, std::uint32_t> kinds{};
     };
     Writing& writing(std::uint64_t first_step);
-    void give_up(std::uint64_t first_step);
+    void give_up();
 
     std::filesystem::path directory_;
     std::uint64_t bytes_max_;
     std::string process_;      ///< in the names of this process's files
     std::uint32_t files_ = 0;  ///< that it has begun
     mutable std::mutex mutex_;
-    std::map<std::uint64_t, Writing> writing_;  // by first step
+    std::optional<Writing> writing_;
     std::uint64_t bytes_ = 0;
 };
 

@@ -97,6 +97,17 @@ std::vector<std::size_t> sizes_of(const group::Ledger& ledger, std::uint64_t fir
     return out;
 }
 
+/// How many files below the directory this process has open.
+std::size_t open_in(const std::filesystem::path& directory) {
+    std::size_t out = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        std::error_code ignored;  // one of the entries is what reads them
+        const auto file = std::filesystem::read_symlink(entry.path(), ignored);
+        out += file.string().starts_with(directory.string()) ? 1U : 0U;
+    }
+    return out;
+}
+
 }  // namespace
 
 TEST_CASE("a ledger's file is read up to where it is damaged") {
@@ -167,4 +178,37 @@ TEST_CASE("what could be written in part only hides nothing that comes later") {
     std::sort(sizes.begin(), sizes.end());
     CHECK(sizes == std::vector<std::size_t>{1, 1, 2, 2});
     CHECK(group::Ledger(directory.path(), std::uint64_t{1} << 20U).bytes() == ledger.bytes());
+}
+
+TEST_CASE("a ledger has one file open, whatever the number of segments, and goes on with any of them") {
+    const test::TemporaryDirectory directory;
+    constexpr std::uint64_t kBytes = std::uint64_t{1} << 20U;
+    group::Ledger ledger(directory.path(), kBytes);
+    std::weak_ptr<const plan::MessagePieces> of_first;
+    {
+        const Told first = told_of(1);
+        of_first = first.message;
+        ledger.add(0, first);
+    }
+    const Told second = told_of(2);
+    const Told third = told_of(3);
+    for (const std::uint64_t segment : {1U, 2U, 3U}) {
+        ledger.add(segment, second);
+    }
+    CHECK(open_in(directory.path()) == 1);
+    CHECK(of_first.expired());
+    // A segment that begins again has another file, in which messages are described anew.
+    ledger.add(0, third);
+    ledger.add(0, second);
+    ledger.add(1, third);
+    ledger.add(0, second);
+    CHECK(open_in(directory.path()) == 1);
+    for (const bool is_after_restart : {false, true}) {
+        const group::Ledger again(directory.path(), kBytes);
+        const group::Ledger& from = is_after_restart ? again : ledger;
+        CHECK(sizes_of(from, 0) == std::vector<std::size_t>{1, 3, 2, 2});
+        CHECK(sizes_of(from, 1) == std::vector<std::size_t>{2, 3});
+        CHECK(sizes_of(from, 3) == std::vector<std::size_t>{2});
+        CHECK(from.bytes() == ledger.bytes());
+    }
 }
