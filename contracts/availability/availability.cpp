@@ -160,10 +160,11 @@ void lapse_committee(Context& context, Task& task) {
     }
 }
 
-bool has_attested(const Task& task, const AccountId& account) {
+bool has_attested(const Task& task, const AccountId& account, std::uint32_t segment) {
     const Committee& committee = task.committee.value();
     const std::size_t place = place_of(committee, account);
-    return place != committee.members.size() && committee.members[place].has_attested;
+    return place != committee.members.size() && committee.members[place].has_attested &&
+           std::binary_search(committee.segments.begin(), committee.segments.end(), segment);
 }
 
 DrawnTile asked_tile(const Task& task, std::size_t place) {

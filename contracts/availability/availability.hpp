@@ -27,9 +27,9 @@ std::optional<Pause> draw_committee(Context& context, Task& task, const ClosedRo
 /// AVL-4, AVL-5: concludes a committee whose time has ended. Stores the task.
 void lapse_committee(Context& context, Task& task);
 
-/// AVL-7: whether the account has attested, in the task's latest committee, that it has the data to replay the open
-/// segments.
-bool has_attested(const Task& task, const AccountId& account);
+/// AVL-7: whether the account has attested, in the task's latest committee, that it has the data to replay the segment.
+/// A group's committee has looked at the segments of one member alone (GRP-10).
+bool has_attested(const Task& task, const AccountId& account, std::uint32_t segment);
 
 /// AVL-3: the tile that was drawn for the member at index `place` of the task's committee, which must open it.
 DrawnTile asked_tile(const Task& task, std::size_t place);

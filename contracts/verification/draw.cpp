@@ -102,7 +102,7 @@ std::optional<AccountId> draw_verifier(const VerifierDraw& draw, const DrawName&
     }
     std::vector<Candidate> attesters = all;
     for (std::size_t i = 0; i < all.size(); ++i) {
-        (has_attested(draw.task, all[i].account) ? all : attesters)[i].weight = 0;
+        (has_attested(draw.task, all[i].account, name.segment) ? all : attesters)[i].weight = 0;
     }
     // GAS-10: nobody's stake is looked at in both draws.
     const auto attester = draw_among(std::move(attesters));

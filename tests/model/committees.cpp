@@ -34,11 +34,12 @@ Asked asked_of(const TaskId& id, const Task& task, std::size_t place) {
     return out;
 }
 
-bool Model::has_attested(const Task& task, const AccountId& account) {
-    const auto& members = task.committee.value().members;
-    return std::any_of(members.begin(), members.end(), [&](const Member& member) {
-        return member.account == account && member.has_attested;
-    });
+bool Model::has_attested(const Task& task, const AccountId& account, std::uint32_t segment) {
+    const auto& [segments, members] = std::tie(task.committee->segments, task.committee->members);
+    return std::count(segments.begin(), segments.end(), segment) != 0 &&
+           std::any_of(members.begin(), members.end(), [&](const Member& member) {
+               return member.account == account && member.has_attested;
+           });
 }
 
 // --- draws ---------------------------------------------------------------------------------------------------
@@ -256,7 +257,7 @@ void Model::lapse_commitments(const TaskId& id) {
         duty.status = VerdictStatus::kMissed;
         const std::uint64_t tenth = duty.bond / 10;
         const std::uint64_t reserve = std::exchange(duty.reserve, 0);
-        const bool had_it = task.committee && has_attested(task, duty.verifier);
+        const bool had_it = task.committee && has_attested(task, duty.verifier, duty.segment);
         if (!had_it && !answered.contains(duty.segment)) {
             unlock(Role::kVerifier, duty.verifier, duty.bond - tenth + reserve);
             duty.bond = tenth;

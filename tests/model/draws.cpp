@@ -212,7 +212,7 @@ bool Model::try_duties(const TaskId& id) {
                 std::erase_if(able, [&](const auto& c) {
                     return c.second < needed || is_in_team(task, c.first) ||
                            (c.first == task.submitter && flaw_ != Flaw::kDrawsAnybody) ||
-                           (task.committee && has_attested(task, c.first) != of_attesters) ||
+                           (task.committee && has_attested(task, c.first, segment) != of_attesters) ||
                            !agrees(opening_.machines, c.first, task.spec) ||
                            std::find(drawn.begin(), drawn.end(), c.first) != drawn.end();
                 });

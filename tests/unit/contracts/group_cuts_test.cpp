@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <contracts/arbitration/arbitration.hpp>
+#include <contracts/availability/availability.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/state/members.hpp>
 #include <tests/unit/contracts/committees.hpp>
@@ -267,6 +268,43 @@ TEST_CASE("GRP-10: a committee covers the segments of one responder, and charges
     CHECK(bond_of(chain.task(id), partner).grains < members_bond(chain));
     await_state(chain, id, TaskState::kVerifying);
     CHECK(chain.task(id).assignments.size() == 8);
+    CHECK(has_attested(chain.task(id), committee.members[0].account, 2));
+    CHECK_FALSE(has_attested(chain.task(id), committee.members[0].account, 1));
+}
+
+TEST_CASE("GRP-10, AVL-8: who attested one member's segments is not alone at fault for silence about another's") {
+    Chain chain(committee_params());
+    const TaskId id = silent_group_task(chain);
+    const AccountId partner = chain.task(id).group->partners[0].account;
+    for (int sitting = 0; sitting < 2; ++sitting) {
+        await_committee(chain, id);
+        attest(chain, honest(), id);
+    }
+    await_state(chain, id, TaskState::kVerifying);
+    REQUIRE(chain.task(id).committee->segments == std::vector<std::uint32_t>{2});
+    const std::vector<Assignment> drawn = chain.task(id).assignments;
+    const std::uint64_t lead_bond = chain.task(id).solver_bond.grains;
+    const std::uint64_t partner_bond = bond_of(chain.task(id), partner).grains;
+    const std::size_t missed = chain.slashed(id, Reason::kMissedVerdict).size();
+    chain.skip(chain.params.commit_blocks);
+    // Of the four segments that were drawn for, the committee had the data of segment 2 alone.
+    CHECK(chain.slashed(id, Reason::kMissedVerdict).size() == missed + 1);
+    const std::vector<Assignment> now = chain.task(id).assignments;
+    REQUIRE(now.size() == drawn.size());
+    for (std::size_t i = drawn.size() - 4; i < now.size(); ++i) {
+        CHECK(now[i].status == VerdictStatus::kMissed);
+        CHECK((now[i].bond.grains != 0) == (now[i].segment != 2));
+    }
+    CHECK(chain.task(id).solver_bond.grains == lead_bond);
+    CHECK(bond_of(chain.task(id), partner).grains == partner_bond);
+    // The committee over the lead's segments makes the lead pay as much as their verifiers.
+    while (chain.task(id).state == TaskState::kChallenge) {
+        chain.skip(1);
+    }
+    CHECK(await_committee(chain, id).segments == std::vector<std::uint32_t>{0, 1, 3});
+    attest(chain, honest(), id);
+    CHECK(chain.slashed(id, Reason::kMissedVerdict).size() == missed + 4);
+    CHECK(chain.task(id).solver_bond.grains < lead_bond);
 }
 
 TEST_CASE("GRP-10: three committees convict the responder of their segments, and cut the task before the first") {

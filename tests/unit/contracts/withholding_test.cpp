@@ -89,7 +89,10 @@ TEST_CASE("AVL-6, AVL-8: available segments burn the held tenths, the solver los
     CHECK(locked_of_verifiers(chain) == 0);
     for (const HistoryRecord& entry : chain.history) {
         const auto* paid = std::get_if<history::Paid>(&entry.event);
-        CHECK((paid == nullptr || paid->reason != Reason::kAttestation || has_attested(chain.task(id), paid->to)));
+        CHECK(
+            (paid == nullptr || paid->reason != Reason::kAttestation ||
+             has_attested(chain.task(id), paid->to, chain.task(id).committee->segments.front()))
+        );
     }
 }
 
@@ -190,7 +193,7 @@ TEST_CASE("AVL-7: available segments are drawn for anew among those who have att
     REQUIRE(task.assignments.size() == before + committee.segments.size());
     for (std::size_t i = before; i < task.assignments.size(); ++i) {
         const Assignment& drawn = task.assignments[i];
-        CHECK(has_attested(task, drawn.verifier));
+        CHECK(has_attested(task, drawn.verifier, drawn.segment));
         CHECK_FALSE(was_drawn(task, drawn.segment, drawn.verifier, before));
         CHECK(drawn.segment == committee.segments[i - before]);
     }
@@ -218,7 +221,7 @@ TEST_CASE("AVL-7: where nobody who has attested has the stake others are drawn, 
     REQUIRE(task.assignments.size() == before + task.committee->segments.size());
     for (std::size_t i = before; i < task.assignments.size(); ++i) {
         const Assignment& drawn = task.assignments[i];
-        CHECK_FALSE(has_attested(task, drawn.verifier));
+        CHECK_FALSE(has_attested(task, drawn.verifier, drawn.segment));
         CHECK_FALSE(was_drawn(task, drawn.segment, drawn.verifier, before));
     }
     chain.commit_all(id);
@@ -314,7 +317,7 @@ TEST_CASE("AVL-7: attesters that are silent are replaced by others who have atte
     CHECK(codec::encode(chain.task(id).committee.value()) == codec::encode(first));
     for (std::size_t i = drawn; i < chain.task(id).assignments.size(); ++i) {
         const Assignment again = chain.task(id).assignments[i];
-        CHECK(has_attested(chain.task(id), again.verifier));
+        CHECK(has_attested(chain.task(id), again.verifier, again.segment));
         CHECK_FALSE(was_drawn(chain.task(id), again.segment, again.verifier, drawn));
     }
     chain.commit_all(id);
