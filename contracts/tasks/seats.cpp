@@ -158,6 +158,15 @@ Result<Task, TxError> require_trained_task(const StateView& view, const TaskId& 
     return task;
 }
 
+Result<Task, TxError> require_posted_task(const StateView& view, const TaskId& id, const AccountId& sender) noexcept {
+    TRY_ASSIGN(Task task, require_trained_task(view, id, sender));
+    const std::uint8_t number = task.group ? find_member(task, sender).value() : 0;
+    if (number != 0 && was_convicted(*task.group, number)) {
+        return Unexpected{TxError::kNotSolver};  // GRP-4: what is left of its bond is burned in any case (STM-12)
+    }
+    return task;
+}
+
 Result<void, TxError> check_turn(
     const StateView& view, const TaskId& id, const AccountId& sender, Height height
 ) noexcept {

@@ -242,6 +242,7 @@ class Model {
     std::size_t pay_verifiers(const TaskId& id, const std::optional<std::uint32_t>& refuted, bool taxed);
 
     // teams.cpp: tasks that several accounts train.
+    bool may_post(const Task& task) const;
     bool is_too_early(const TaskId& id) const;
     void note_post(const TaskId& id, const Hash256& root, const std::optional<contracts::SealedFile>& sealed);
     void add_why_seats(Why& why, const contracts::AcceptTask& a) const;
@@ -263,7 +264,7 @@ class Model {
 
     // committees.cpp: what becomes of segments that nobody's verdict accepts.
     static bool needs_committee(const Task& task);
-    static bool has_attested(const Task& task, const AccountId& account);
+    static bool has_attested(const Task& task, const AccountId& account, std::uint32_t segment);
     void draw_committee(const TaskId& id);
     void find_available(const TaskId& id);
     void lapse_committee(const TaskId& id);

@@ -229,9 +229,10 @@ Model::Why Model::why(const contracts::PostCheckpoint& a) const {
     if (task->state != TaskState::kTraining) {
         out.insert(TxError::kTaskState);
     }
-    if (!is_in_team(*task, who_)) {
+    if (!may_post(*task)) {
         out.insert(TxError::kNotSolver);
-    } else if (task->state == TaskState::kTraining && is_too_early(a.task)) {
+    }
+    if (is_in_team(*task, who_) && task->state == TaskState::kTraining && is_too_early(a.task)) {
         out.insert(TxError::kNotNext);
     }
     if (a.index != task->checkpoints.size() || a.index > last_of(*task)) {

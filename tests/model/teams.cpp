@@ -44,6 +44,12 @@ std::uint64_t& bond_in(Task& task, const AccountId& account) {
     return task.solver == account ? task.solver_bond : task.team.value().bonds.at(account);
 }
 
+/// GRP-4: whether the sender has something to lose by what it posts.
+bool Model::may_post(const Task& task) const {
+    const bool has_lost_already = task.team && task.solver != who_ && task.team->convicted.contains(who_);
+    return is_in_team(task, who_) && !has_lost_already;
+}
+
 /// GRP-4: whether the sender has to leave the next checkpoint to another.
 bool Model::is_too_early(const TaskId& id) const {
     const Task& task = world_.tasks.at(id);

@@ -118,6 +118,21 @@ TEST_CASE("STM-8, STM-12: who stated something wrong is convicted while the trai
     CHECK(team.chain.paid(team.id, Reason::kRefund).front() == reward - 2 * (2 * (reward * 4 / 30) + reward * 2 / 30));
 }
 
+TEST_CASE("GRP-4: who was convicted posts nothing in another member's place, for nothing is left that it could lose") {
+    const ToyRun liar(kLie);
+    Team team(honest());
+    team.post(honest(), 2);
+    const Actor accused = team.members[0];
+    REQUIRE(team.chain.run(team.chain.solver, team.accuse(accused, liar, honest())) == 0);
+    play_dispute(team.chain, team.accusation(accused, team.chain.solver), honest(), liar, accused);
+    REQUIRE(team.chain.task(team.id).group->convicted == std::vector<std::uint8_t>{1});
+    const auto post = [&](const Hash256& root) { return PostCheckpoint{team.id, 2, root, {}}; };
+    team.chain.skip(static_cast<std::uint32_t>(turn_blocks(team.chain.task(team.id))));
+    REQUIRE(team.chain.task(team.id).state == TaskState::kTraining);
+    CHECK(team.chain.fail(accused, post(liar.checkpoint_root(2))) == TxError::kNotSolver);
+    CHECK(team.chain.run(team.members[1], post(honest().checkpoint_root(2))) == 0);
+}
+
 TEST_CASE("STM-8, STM-10: a false accusation costs the accuser a challenger's bond, to the accused's benefit") {
     const ToyRun liar(kLie);
     Team team(honest());
