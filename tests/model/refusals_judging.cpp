@@ -372,10 +372,11 @@ Model::Why Model::why_not_party(const DisputeId& id, bool responder, bool challe
     }
     Why out;
     const Dispute& dispute = found->second;
-    if (dispute.state == contracts::DisputeState::kAwaiting || stands_still(id)) {
+    const bool awaits = dispute.state == contracts::DisputeState::kAwaiting;
+    if (!awaits && dispute.state != contracts::DisputeState::kActive) {
+        out.insert(TxError::kDisputeOver);  // whatever becomes of other disputes of the claim
+    } else if (awaits || stands_still(id)) {
         out.insert(TxError::kPhase);
-    } else if (dispute.state != contracts::DisputeState::kActive) {
-        out.insert(TxError::kDisputeOver);
     }
     if (!(responder && who_ == dispute.responder) && !(challenger && who_ == dispute.challenger)) {
         out.insert(TxError::kNotParty);
@@ -441,9 +442,10 @@ Model::Why Model::why(const contracts::DeclareDivergence& a) const {
     if (task->state != TaskState::kTraining) {
         out.insert(TxError::kTaskState);
     }
-    if (!is_in_team(*task, who_)) {
+    if (!may_post(*task)) {
         out.insert(TxError::kNotSolver);
-    } else if (task->state == TaskState::kTraining && is_too_early(a.task)) {
+    }
+    if (is_in_team(*task, who_) && task->state == TaskState::kTraining && is_too_early(a.task)) {
         out.insert(TxError::kNotNext);
     }
     const auto next = static_cast<std::uint32_t>(task->checkpoints.size());
