@@ -63,10 +63,62 @@ class Own {
     canonical::Accumulator part_;
 };
 
+// Has outputs collected for as many entries at once as the bytes admit.
+class Collector {
+  public:
+    Collector(const std::vector<Entry>& entries, Replay& replay, const Collecting& collecting)
+        : entries_(entries), graph_(replay.graph()), collecting_(collecting) {}
+
+    /// Entry `index` is compared next.
+    void pass(std::size_t index) {
+        if (index < end_ || !collecting_.collect) {
+            return;
+        }
+        const std::uint64_t step = step_of(index);
+        std::set<std::uint32_t> nodes;
+        std::uint64_t bytes = 0;
+        const auto is_room_left = [&] { return end_ < entries_.size() && bytes <= collecting_.bytes_max; };
+        for (end_ = index; is_room_left() && step_of(end_) == step; ++end_) {
+            bytes += add(entries_[end_].place(), nodes);
+        }
+        if (!nodes.empty()) {
+            collecting_.collect(step, nodes);
+        }
+    }
+
+  private:
+    std::uint64_t step_of(std::size_t index) const { return entries_[index].told->statement.step; }
+
+    // Adds what the replay needs for a place; returns how many bytes more that is.
+    std::uint64_t add(const plan::MessagePiece& place, std::set<std::uint32_t>& nodes) const {
+        std::uint64_t bytes = 0;
+        const auto add_node = [&](std::uint32_t index) {
+            const canonical::Node& node = graph_[index];
+            bytes += nodes.insert(index).second ? node.shape.element_count() * canonical::size_of(node.dtype) : 0;
+        };
+        if (place.source == Source::kNode && !place.part) {
+            add_node(place.index);
+        } else if (place.part) {
+            for (const canonical::Input& input : graph_[place.index].inputs) {
+                if (input.source == Source::kNode) {
+                    add_node(input.index);
+                }
+            }
+        }
+        return bytes;
+    }
+
+    const std::vector<Entry>& entries_;
+    const canonical::Graph& graph_;
+    const Collecting& collecting_;
+    std::size_t end_ = 0;  // of the entries whose outputs are there
+};
+
 }  // namespace
 
 std::optional<WrongPiece> find_first_wrong(
-    const std::vector<std::shared_ptr<const Told>>& told, const Claim& segment, Replay& replay
+    const std::vector<std::shared_ptr<const Told>>& told, const Claim& segment, Replay& replay,
+    const Collecting& collecting
 ) {
     const std::uint64_t end = segment.first_step + segment.step_count;
     std::vector<Entry> entries;
@@ -80,11 +132,14 @@ std::optional<WrongPiece> find_first_wrong(
     std::stable_sort(entries.begin(), entries.end(), is_before);
     const auto diverged = replay.diverged_at();
     Own own(segment, replay);
-    for (const Entry& entry : entries) {
+    Collector collector(entries, replay, collecting);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const Entry& entry = entries[i];
         const std::uint64_t step = entry.told->statement.step;
         if (diverged && step > *diverged) {
             break;  // nothing is true there
         }
+        collector.pass(i);
         if (!own.says(step, entry.told->piece(entry.piece))) {
             return WrongPiece{
                 .author = entry.told->author,
@@ -95,8 +150,10 @@ std::optional<WrongPiece> find_first_wrong(
     return std::nullopt;
 }
 
-std::optional<WrongPiece> find_first_wrong(const Ledger& ledger, const Claim& segment, Replay& replay) {
-    return find_first_wrong(ledger.told(segment.first_step), segment, replay);
+std::optional<WrongPiece> find_first_wrong(
+    const Ledger& ledger, const Claim& segment, Replay& replay, const Collecting& collecting
+) {
+    return find_first_wrong(ledger.told(segment.first_step), segment, replay, collecting);
 }
 
 }  // namespace assay::group

@@ -57,7 +57,13 @@ dispute::Claim replayed_claim(const contracts::Dispute& dispute) {
 }
 
 bool has_to_answer(const contracts::Dispute& dispute, dispute::Replay& replay) {
-    if (!is_of_claim(dispute) || replay.diverged_at()) {
+    const auto diverged = replay.diverged_at();
+    if (const contracts::Accusation* accusation = dispute.accusation()) {
+        const bool has_own = !diverged || accusation->step <= *diverged;  // nothing is true behind it
+        return !has_own || dispute::own_values(replayed_claim(dispute), accusation->step, accusation->piece, replay) !=
+                               accusation->piece.values;
+    }
+    if (diverged) {
         return true;
     }
     const dispute::Claim& claim = dispute.claim;

@@ -25,9 +25,10 @@ bool may_answer(const contracts::Task& task, const contracts::Dispute& dispute, 
 /// The claim of the steps that a dispute is about, whatever follows from them.
 dispute::Claim replayed_claim(const contracts::Dispute& dispute);
 
-/// Whether `self` should answer: not if it has claimed the state that `replay`, its own execution of these steps,
-/// comes to. Then it wins the dispute. An answer would have the segment cut, though it is right (STM-10), and the
-/// members would lose their pay for it.
+/// Whether `self` should answer: not if it has claimed the state, or stated the values, that `replay`, its own
+/// execution of these steps, comes to. Then it wins the dispute, and need not search what it was told: a false
+/// accusation would cost it more time than its clock has. An answer would have the segment cut, though it is right
+/// (STM-10), and the members would lose their pay for it.
 bool has_to_answer(const contracts::Dispute& dispute, dispute::Replay& replay);
 
 /// Something that a member was told, with its author's signature.

@@ -16,7 +16,9 @@ std::optional<contracts::Accuse> Answers::find(
 ) {
     const auto wrong =
         roles::has_to_answer(dispute, replay)
-            ? group::find_first_wrong(*context_.statements->of(task.id), roles::replayed_claim(dispute), replay)
+            ? group::find_first_wrong(
+                  *context_.statements->of(task.id), roles::replayed_claim(dispute), replay, collecting(replay)
+              )
             : std::nullopt;
     auto out = wrong ? roles::answer(
                            task, dispute, context_.chain.chain_id(), context_.chain.self(),
@@ -27,6 +29,12 @@ std::optional<contracts::Accuse> Answers::find(
         own_.insert(dispute.id);
     }
     return out;
+}
+
+group::Collecting collecting(EngineReplay& replay) {
+    return {.collect = [&replay](std::uint64_t step, const std::set<std::uint32_t>& nodes) {
+        replay.collect(step, nodes);
+    }};
 }
 
 nlohmann::ordered_json event_of(const contracts::Accuse& accuse, std::uint32_t segment) {

@@ -6,6 +6,7 @@
 
 #include <contracts/arbitration/actions/accusation_actions.hpp>
 #include <contracts/state/dispute.hpp>
+#include <verifier/group/first_wrong.hpp>
 #include <verifier/worker/replay.hpp>
 #include <verifier/worker/worker_context.hpp>
 
@@ -30,6 +31,9 @@ class Answers {
     WorkerContext& context_;
     std::set<contracts::DisputeId> own_;  ///< disputes in which nobody has misled this worker
 };
+
+/// For group::find_first_wrong().
+group::Collecting collecting(EngineReplay& replay);
 
 /// What an accusation says, as an event.
 nlohmann::ordered_json event_of(const contracts::Accuse& accuse, std::uint32_t segment);

@@ -110,7 +110,7 @@ void PeerAudit::begin(const contracts::Task& task, std::uint32_t segment) {
             EngineReplay replay(
                 artifacts, claim, std::move(state), engine, EngineReplay::Storage{.directory = home, .stop = stop}
             );
-            const auto wrong = group::find_first_wrong(*told, claim, replay);
+            const auto wrong = group::find_first_wrong(*told, claim, replay, collecting(replay));
             return wrong ? roles::accuse(
                                task, chain_id, self, claim, {.stated = wrong->stated, .signature = wrong->signature},
                                replay

@@ -208,6 +208,14 @@ std::vector<Hash256> EngineReplay::commit_outputs(std::uint64_t step) {
     return commitments.take();
 }
 
+void EngineReplay::collect(std::uint64_t step, const std::set<std::uint32_t>& nodes) {
+    outputs_.clear();
+    outputs_step_ = step;
+    CollectedOutputs collected(graph(), nodes);
+    watch(step, collected);
+    outputs_ = std::move(collected.outputs());
+}
+
 const canonical::Tensor& EngineReplay::node_output(std::uint64_t step, std::uint32_t node) {
     if (outputs_step_ != step) {
         outputs_.clear();

@@ -44,6 +44,8 @@ class EngineReplay final : public dispute::Replay {
     void rest();
     /// How many steps the engine has executed, in whole or in part.
     std::uint64_t steps_run() const { return steps_run_; }
+    /// Executes `step` once to have the outputs of these nodes, and forgets others.
+    void collect(std::uint64_t step, const std::set<std::uint32_t>& nodes);
     Hash256 state_root_after(std::uint64_t step) override;
     std::size_t state_size(std::uint64_t step) override;
     const canonical::Tensor& state_tensor(std::uint64_t step, std::uint32_t index) override;

@@ -75,6 +75,21 @@ TEST_CASE("STM-9: who is accused answers by what it was told before, and by noth
     CHECK(roles::answered({dispute_of(team, disputed), accusation}) == std::set<DisputeId>{disputed});
 }
 
+TEST_CASE("STM-9: who is accused of what is right plays, and searches nothing") {
+    const ToyRun fraud(kLie);
+    for (const bool is_right : {true, false}) {
+        Team team(honest());
+        team.post(honest(), 2);
+        const Actor& accused = team.members[0];
+        const auto accuse = is_right ? team.accuse(accused, honest(), fraud) : team.accuse(accused, fraud, honest());
+        REQUIRE(team.chain.run(team.chain.solver, accuse) == 0);
+        const Dispute accusation = dispute_of(team, team.accusation(accused, team.chain.solver));
+        CHECK(roles::may_answer(team.chain.task(team.id), accusation, accused.id));
+        ToyReplay truth = replay_of(honest(), accusation);
+        CHECK(roles::has_to_answer(accusation, truth) != is_right);
+    }
+}
+
 TEST_CASE("STM-9: all disputes of a claim stand still while one of them is answered") {
     const ToyRun fraud(kLie);
     Team team(honest());

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <set>
+
 #include <doctest/doctest.h>
 
 #include <tests/unit/worker/small_task.hpp>
@@ -114,6 +116,27 @@ TEST_CASE("a replay goes on where it was left, without its engine or with it") {
             CHECK(replay.steps_run() == claim.step_count);  // none of them twice
         }
     }
+}
+
+TEST_CASE("a replay that collects the outputs of a step executes it once for all of them") {
+    const test::SmallTask task;
+    const auto state = task.state_after(1);
+    const dispute::Claim claim = task.claim(2);
+    EngineReplay replay(task.artifacts, claim, state, {}, {});
+    const std::uint64_t step = claim.first_step + 1;
+    const Scalar first = by_definition(*task.artifacts, false, claim.first_step, state);
+    const Scalar expected = by_definition(*task.artifacts, false, step, first.next);
+    std::set<std::uint32_t> all;
+    for (std::uint32_t node = 0; node < expected.outputs.size(); ++node) {
+        all.insert(node);
+    }
+    replay.collect(step, all);
+    const std::uint64_t steps_run = replay.steps_run();
+    for (auto node = static_cast<std::uint32_t>(expected.outputs.size()); node-- > 0;) {
+        CHECK(replay.node_output(step, node) == expected.outputs[node]);
+    }
+    CHECK(replay.steps_run() == steps_run);
+    CHECK(state_of(replay, step + 1) == expected.next);
 }
 
 TEST_CASE("a replay keeps the commitments of the steps that disputes of its claim lead to") {
