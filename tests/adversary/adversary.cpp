@@ -148,7 +148,8 @@ std::unique_ptr<engine::Collective> Adversary::links(
     const std::lock_guard lock(mutex_);
     const std::uint64_t step = options_.step.value();
     const std::uint64_t before = step / interval_;
-    if (misstated_.insert(task).second) {
+    const bool is_first = misstated_.insert(task).second;
+    if (is_first) {
         context.reporter.event(
             {{"event", "dishonest"},
              {"task", to_hex(task.view())},
@@ -158,8 +159,10 @@ std::unique_ptr<engine::Collective> Adversary::links(
         );
     }
     return make_misstating(
-        std::move(collective),
-        {.kind = *options_.misstates, .first_step = step, .last_step = (before + 1) * interval_ - 1}
+        std::move(collective), {.kind = *options_.misstates,
+                                .first_step = step,
+                                .last_step = (before + 1) * interval_ - 1,
+                                .leaves_late = !is_first}
     );
 }
 

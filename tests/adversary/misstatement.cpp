@@ -139,9 +139,11 @@ class Misstating final : public engine::Collective {
     void end_segment() override {
         check_present();
         inner_->end_segment();
+        has_left_ = lie_.kind == Misstatement::kWithhold && step_ >= lie_.first_step;
     }
     void begin_step(std::uint64_t step) override {
-        has_left_ = has_left_ || (lie_.kind == Misstatement::kWithhold && step >= lie_.first_step);
+        const bool leaves = lie_.kind == Misstatement::kWithhold && !lie_.leaves_late && step >= lie_.first_step;
+        has_left_ = has_left_ || leaves;
         check_present();
         inner_->begin_step(step);
         if (step != step_) {

@@ -34,6 +34,7 @@ struct Misstated {
     Misstatement kind = Misstatement::kShard;
     std::uint64_t first_step = 0;  ///< in which it lies
     std::uint64_t last_step = 0;   ///< the same; kWithhold has left by then
+    bool leaves_late = false;      ///< kWithhold leaves only when the segment is over, and its state is to be taken
 };
 
 /// Wraps the collective of a rank whose messages are signed (Collective::is_stated), which alters them before it hands

@@ -55,6 +55,7 @@ struct TogetherLead::Team {
     std::uint32_t segment = 0;                 ///< that the session executes; 0: none yet
     std::uint64_t step = 0;                    ///< the next one
     std::size_t tensors = 0;                   ///< of the state
+    std::vector<canonical::Tensor> after;      ///< what the last segment that is finished leaves
     std::chrono::duration<double> run_time{};  ///< of its steps
     std::uint32_t measured = 0;                ///< the last segment of which it is known how long each rank computed
     Balance balance;
@@ -94,6 +95,7 @@ std::optional<TogetherLead::Progress> TogetherLead::advance(
             if (!is_told_alike(*team, segment)) {
                 return Progress::kWaits;
             }
+            team->after = take_state(*team);
         }
     } catch (const engine::RankError& error) {
         team->broke = team->rank.accounts.at(error.rank());
@@ -350,7 +352,11 @@ const Balance& TogetherLead::balance(const contracts::TaskId& task) const {
 }
 
 std::vector<canonical::Tensor> TogetherLead::state(const contracts::TaskId& task) {
-    Team& team = *teams_.at(task);
+    return std::exchange(teams_.at(task)->after, {});
+}
+
+// A member can leave while others' tensors are taken, too, and has to be counted as lost for it.
+std::vector<canonical::Tensor> TogetherLead::take_state(Team& team) {
     std::vector<canonical::Tensor> out;
     out.reserve(team.tensors);
     for (std::size_t i = 0; i < team.tensors; ++i) {

@@ -59,6 +59,7 @@ class TogetherLead {
     bool run(const TaskArtifacts& artifacts, Team& team, std::chrono::milliseconds budget);
     /// Asks the ranks how long they have computed, once for each segment that the session has executed whole.
     void measure(const contracts::Task& task, const TaskArtifacts& artifacts, Team& team, std::uint32_t segment);
+    static std::vector<canonical::Tensor> take_state(Team& team);
     bool leave_out_culprits(const contracts::Task& task, Team& team);
     bool is_told_alike(Team& team, std::uint32_t segment);
     void note_break(Team& team, std::uint32_t segment, const std::string& why);
