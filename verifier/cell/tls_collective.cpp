@@ -40,7 +40,7 @@ using Outgoing = TlsLink::Outgoing;
 
 constexpr std::chrono::seconds kHandshake{10};
 constexpr std::chrono::seconds kFlush{5};
-constexpr std::chrono::milliseconds kLook{100};         // whether the rank shall stop
+constexpr std::chrono::milliseconds kLook{100};         // whether the rank shall go on waiting
 constexpr std::chrono::milliseconds kAcceptAgain{100};  // after a connection could not be accepted
 constexpr std::size_t kPartBytes = 65'536;              // of a message that comes: as much is shown at a time
 constexpr std::size_t kShortBytes = 16'000;             // fits into one record of TLS with what is before and after it
@@ -162,6 +162,14 @@ class TlsCollective final : public engine::Collective {
         while (!changed_.wait_for(lock, kLook, is_done)) {
             if ((options_.stop != nullptr && *options_.stop) || LinkClock::now() > end) {
                 return false;
+            }
+            if (options_.while_waiting) {
+                lock.unlock();
+                const bool goes_on = options_.while_waiting(kLook);
+                lock.lock();
+                if (!goes_on) {
+                    return is_done();
+                }
             }
         }
         return true;

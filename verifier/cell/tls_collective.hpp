@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +32,9 @@ struct TlsOptions {
     std::chrono::milliseconds connect{10'000};  ///< how long a rank waits for the others to connect
     std::chrono::milliseconds timeout{300'000};  ///< how long a rank waits for another one's message
     const std::atomic<bool>* stop = nullptr;     ///< once it is set, this rank waits for nobody any more
+    /// Called by the thread that waits for other ranks, again and again, with the time that it has waited since the
+    /// last call. Once it returns false the rank that is waited for counts as too slow.
+    std::function<bool(std::chrono::milliseconds waited)> while_waiting{};
 };
 
 /// Connects the ranks of a session by TLS 1.3 with a pre-shared key (RFC 8446, 2.2) and ephemeral Diffie-Hellman: what

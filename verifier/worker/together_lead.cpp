@@ -12,7 +12,9 @@
 #include <contracts/tasks/actions/seat_actions.hpp>
 #include <core/crypto/address.hpp>
 #include <verifier/roles/seats.hpp>
+#include <verifier/worker/journal_file.hpp>
 #include <verifier/worker/link_desk.hpp>
+#include <verifier/worker/offers.hpp>
 #include <verifier/worker/told.hpp>
 #include <verifier/worker/together_seats.hpp>
 
@@ -57,8 +59,24 @@ struct TogetherLead::Team {
     std::size_t tensors = 0;                   ///< of the state
     std::vector<canonical::Tensor> after;      ///< what the last segment that is finished leaves
     std::chrono::duration<double> run_time{};  ///< of its steps
+    milliseconds waited{};                     ///< for other ranks in it
+    milliseconds patience{};                   ///< how long that may be
+    bool is_advancing = false;                 ///< while it waits for others, too
+    bool ends = false;                         ///< the session is closed after that
     std::uint32_t measured = 0;                ///< the last segment of which it is known how long each rank computed
     Balance balance;
+};
+
+// A session that waits for others attends to what is urgent, by which the task may end.
+class TogetherLead::Advancing {
+  public:
+    explicit Advancing(Team& team) : team_(team) { team_.is_advancing = true; }
+    ~Advancing() { team_.is_advancing = false; }
+    Advancing(const Advancing&) = delete;
+    Advancing& operator=(const Advancing&) = delete;
+
+  private:
+    Team& team_;
 };
 
 std::optional<TogetherLead::Progress> TogetherLead::advance(
@@ -77,38 +95,53 @@ std::optional<TogetherLead::Progress> TogetherLead::advance(
     if (leave_out_culprits(task, *team) && team->session) {
         close(*team);  // the segment begins again without them
     }
+    std::optional<Progress> out = Progress::kWaits;
     try {
-        if (!team->session && !open(task, *artifacts, *team, segment)) {
-            return team->alone == segment ? std::nullopt : std::optional(Progress::kWaits);
-        }
-        if (team->segment != segment && !begin(task, *artifacts, *team, segment, load)) {
-            return Progress::kWaits;
-        }
-        if (!run(*artifacts, *team, budget)) {
-            // A rank says that the step diverges. Whether it does only a replay can tell.
-            close(*team);
-            team->alone = segment;
-            return std::nullopt;
-        }
-        if (team->step == artifacts->first_step(segment) + artifacts->step_count(segment)) {
-            measure(task, *artifacts, *team, segment);
-            if (!is_told_alike(*team, segment)) {
-                return Progress::kWaits;
-            }
-            team->after = take_state(*team);
-        }
+        const Advancing advancing(*team);
+        out = execute(task, *artifacts, *team, segment, load, budget);
+    } catch (const JournalError&) {
+        close(*team);
+        throw;
     } catch (const engine::RankError& error) {
-        team->broke = team->rank.accounts.at(error.rank());
-        note_break(*team, segment, error.what());
-        return Progress::kWaits;
+        if (!team->ends) {
+            team->broke = team->rank.accounts.at(error.rank());
+            note_break(*team, segment, error.what());
+        }
     } catch (const std::runtime_error& error) {
         note_break(*team, segment, error.what());
+    }
+    if (team->ends) {
+        close(*team);
         return Progress::kWaits;
     }
-    if (team->step != artifacts->first_step(segment) + artifacts->step_count(segment)) {
+    return out;
+}
+
+std::optional<TogetherLead::Progress> TogetherLead::execute(
+    const contracts::Task& task, const TaskArtifacts& artifacts, Team& team, std::uint32_t segment, const Load& load,
+    milliseconds budget
+) {
+    if (!team.session && !open(task, artifacts, team, segment)) {
+        return team.alone == segment ? std::nullopt : std::optional(Progress::kWaits);
+    }
+    if (team.segment != segment && !begin(task, artifacts, team, segment, load)) {
+        return Progress::kWaits;
+    }
+    if (!run(artifacts, team, budget)) {
+        // A rank says that the step diverges. Whether it does only a replay can tell.
+        close(team);
+        team.alone = segment;
+        return std::nullopt;
+    }
+    if (team.step != artifacts.first_step(segment) + artifacts.step_count(segment)) {
         return Progress::kRuns;
     }
-    team->breaks = 0;
+    measure(task, artifacts, team, segment);
+    if (!is_told_alike(team, segment)) {
+        return Progress::kWaits;
+    }
+    team.after = take_state(team);
+    team.breaks = 0;
     return Progress::kFinished;
 }
 
@@ -257,8 +290,12 @@ bool TogetherLead::open(
     team.layout = *layout;
     team.meeting->open(names, kRankTimeout);
     const auto is_ours = [](const Hash256&, std::uint64_t) { return true; };
-    TogetherLinks links =
-        connect_together(context_, *team.meeting->words(kConnectTimeout), team.rank, is_ours, context_.stop);
+    team.waited = {};
+    team.patience = kRankTimeout;
+    TogetherLinks links = connect_together(
+        context_, *team.meeting->words(kConnectTimeout), team.rank, is_ours, context_.stop,
+        [this, &team](milliseconds waited) { return goes_on(team, waited); }
+    );
     team.cost = links.cost;
     team.session = engine::open_session(
         artifacts.program, artifacts.dataset, *layout, std::move(links.collective), engine_of(context_)
@@ -267,6 +304,21 @@ bool TogetherLead::open(
     team.asked_at.reset();
     report_session(context_, team.rank, plan::to_string(*layout));
     return true;
+}
+
+// Disputes have clocks, whatever a member does, so the lead attends to them while it waits for one. A member that is
+// slow in each message would have the lead miss the deadline all the same.
+bool TogetherLead::goes_on(Team& team, milliseconds waited) {
+    team.waited += waited;
+    return context_.interlude() && !team.ends && team.waited < team.patience;
+}
+
+// The time that the deadline leaves for a segment.
+milliseconds TogetherLead::patience_for(const contracts::Task& task, std::uint32_t segment) {
+    const std::uint64_t blocks = task.deadline.value - std::min(task.deadline.value, context_.chain.height());
+    const std::uint64_t segments = std::max(segment, contracts::segment_count(task.spec)) - segment + 1;
+    const std::chrono::microseconds all(blocks * clock_block_us(context_.chain));
+    return std::max(kRankTimeout, std::chrono::duration_cast<milliseconds>(all / segments));
 }
 
 // Begins a segment. All ranks get its first state anew: who was misled in the segment before has another one.
@@ -285,6 +337,8 @@ bool TogetherLead::begin(
     team.segment = segment;
     team.step = first_step;
     team.run_time = {};
+    team.waited = {};
+    team.patience = patience_for(task, segment);
     return true;
 }
 
@@ -383,6 +437,7 @@ void TogetherLead::note_lost(const contracts::Task& task, Team& team, const Acco
 }
 
 void TogetherLead::close(Team& team) {
+    team.ends = false;
     if (team.session) {
         report_served(context_, team.rank, team.session->served(), *team.cost);
     }
@@ -391,7 +446,13 @@ void TogetherLead::close(Team& team) {
 }
 
 void TogetherLead::end(const contracts::TaskId& task) {
-    if (const auto team = teams_.find(task); team != teams_.end()) {
+    const auto team = teams_.find(task);
+    if (team == teams_.end()) {
+        return;
+    }
+    if (team->second->is_advancing) {
+        team->second->ends = true;  // once it waits no more
+    } else {
         close(*team->second);
     }
 }

@@ -16,8 +16,9 @@
 namespace assay::worker {
 
 /// The lead of groups whose members compute each step together (GRP-11): it is rank 0 of each session. A member that is
-/// lost ends the session, and the segment begins again with those that are there; who is lost twice is left out. Who
-/// has a seat for a segment takes part in it (GRP-13).
+/// lost ends the session, and the segment begins again with those that are there; who is lost twice is left out. So is
+/// who is waited for longer than the deadline leaves for a segment. While the lead waits it attends to what is urgent.
+/// Who has a seat for a segment takes part in it (GRP-13).
 class TogetherLead {
   public:
     enum class Progress : std::uint8_t {
@@ -43,12 +44,17 @@ class TogetherLead {
     std::set<AccountId> gone(const contracts::TaskId& task) const;
     /// What the members' speeds ask for (--balance).
     const Balance& balance(const contracts::TaskId& task) const;
-    /// Ends the task's session.
+    /// Ends the task's session, if need be once advance() has returned.
     void end(const contracts::TaskId& task);
     void forget(const contracts::TaskId& task);
 
   private:
     struct Team;
+    class Advancing;
+    std::optional<Progress> execute(
+        const contracts::Task& task, const TaskArtifacts& artifacts, Team& team, std::uint32_t segment,
+        const Load& load, std::chrono::milliseconds budget
+    );
     std::shared_ptr<Team> team_of(const contracts::Task& task);
     /// The members that are there for a session of this segment, in their order; nothing while others may still come.
     std::optional<std::vector<AccountId>> gather(const contracts::Task& task, Team& team, std::uint32_t segment);
@@ -56,6 +62,8 @@ class TogetherLead {
     bool begin(
         const contracts::Task& task, const TaskArtifacts& artifacts, Team& team, std::uint32_t segment, const Load& load
     );
+    bool goes_on(Team& team, std::chrono::milliseconds waited);
+    std::chrono::milliseconds patience_for(const contracts::Task& task, std::uint32_t segment);
     bool run(const TaskArtifacts& artifacts, Team& team, std::chrono::milliseconds budget);
     /// Asks the ranks how long they have computed, once for each segment that the session has executed whole.
     void measure(const contracts::Task& task, const TaskArtifacts& artifacts, Team& team, std::uint32_t segment);

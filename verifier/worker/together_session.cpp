@@ -12,7 +12,7 @@ namespace assay::worker {
 
 TogetherLinks connect_together(
     WorkerContext& context, engine::SharedWords& words, const TogetherRank& rank, group::SegmentCheck check,
-    const std::atomic<bool>& stop
+    const std::atomic<bool>& stop, std::function<bool(std::chrono::milliseconds)> while_waiting
 ) {
     const crypto::SecretKey& key = context.chain.key();
     auto links = cell::connect_tls(
@@ -23,7 +23,8 @@ TogetherLinks connect_together(
                 .accounts = cell::LinkAccounts{.key = key, .accounts = rank.accounts},
                 .connect = kConnectTimeout,
                 .timeout = kRankTimeout,
-                .stop = &stop}
+                .stop = &stop,
+                .while_waiting = std::move(while_waiting)}
     );
     group::Signers signers{.chain_id = rank.chain_id, .task = retag<Hash256>(rank.task), .accounts = rank.accounts};
     auto stated = std::make_unique<group::SignedCollective>(

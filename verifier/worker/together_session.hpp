@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,10 +36,11 @@ struct TogetherLinks {
     std::shared_ptr<const group::StatementCost> cost;
 };
 /// Connects to the other ranks, account by account, and signs what is sent to them from then on. Waits for nobody once
-/// `stop` is set. Throws std::runtime_error if not all ranks come, or one is not who it should be.
+/// `stop` is set; `while_waiting` is that of cell::TlsOptions. Throws std::runtime_error if not all ranks come, or one
+/// is not who it should be.
 TogetherLinks connect_together(
     WorkerContext& context, engine::SharedWords& words, const TogetherRank& rank, group::SegmentCheck check,
-    const std::atomic<bool>& stop
+    const std::atomic<bool>& stop, std::function<bool(std::chrono::milliseconds)> while_waiting = {}
 );
 
 /// With which a rank executes its part of a session.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <future>
@@ -188,6 +189,31 @@ TEST_CASE("a rank that takes nothing for as long as one waits is named") {
         CHECK(error.rank() == 1);
         CHECK(std::string(error.what()) == "a rank of the cell is gone or too slow: rank 1");
     }
+}
+
+TEST_CASE("a rank is asked while it waits whether it goes on, and names whom it waits for if not") {
+    LocalWords words;
+    std::optional<Deserter> deserter;
+    std::jthread other([&] { deserter.emplace(words, 1); });
+    auto options = options_of(0, 2);
+    std::atomic<bool> is_patient{true};
+    milliseconds waited{};
+    options.while_waiting = [&](milliseconds more) {
+        waited += more;
+        return is_patient || waited < milliseconds(300);
+    };
+    const auto links = cell::connect_tls(words, options);
+    other.join();
+    waited = {};
+    is_patient = false;
+    try {
+        links->exchange({{}, {}}, {0, 8}, 1);
+        FAIL_CHECK("what nobody has sent was received");
+    } catch (const engine::RankError& error) {
+        CHECK(error.rank() == 1);
+        CHECK(error.fault() == engine::RankFault::kGone);
+    }
+    CHECK(waited >= milliseconds(300));
 }
 
 TEST_CASE("what other ranks need is sent to them although one has left") {
