@@ -81,18 +81,18 @@ struct Kept {
 }  // namespace
 
 void run(ByteView input) {
-    static const Kept kKept;
     const auto stated = round_trip<StatedCase>(input);
     if (!stated) {
         return;
     }
+    const Kept kept;
     const auto& message = stated_messages()[stated->message % stated_messages().size()];
     auto links = std::make_unique<Member>(*stated);
     const Member& member = *links;
     group::SignedCollective collective(
         std::move(links),
         {.chain_id = kGroupChain, .task = kTask, .accounts = {member_key(0).account(), member_key(1).account()}},
-        member_key(0), kKept.ledger, [](const Hash256&, std::uint64_t) { return true; }
+        member_key(0), kept.ledger, [](const Hash256&, std::uint64_t) { return true; }
     );
     collective.begin_segment(kBefore, kFirstStep);
     bool is_taken = false;
@@ -106,8 +106,7 @@ void run(ByteView input) {
         ASSERT(error.rank() == 1 && error.fault() == engine::RankFault::kNotSigned);
     }
     ASSERT(is_taken == member.is_honest());
-    ASSERT(kKept.ledger->told(kFirstStep).size() == (is_taken ? 1U : 0U));
-    kKept.ledger->drop(kFirstStep);
+    ASSERT(kept.ledger->told(kFirstStep).size() == (is_taken ? 1U : 0U));
 }
 
 }  // namespace assay::fuzz
