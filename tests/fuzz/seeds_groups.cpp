@@ -121,7 +121,7 @@ void write_statements(const CorpusWriter& out) {
     }
 }
 
-/// A message in which the ranks' lists, what they ask and what they answer stand behind their lengths.
+/// What ranks ask, what they answer and the evidence that they show stand behind their lengths.
 void append_list(Bytes& out, const Bytes& list) {
     append(out, codec::encode(std::uint64_t{list.size()}));
     append(out, list);
@@ -144,9 +144,9 @@ void write_told(const CorpusWriter& out) {
     const group::Told other = told_of(kAuthor, occasion, messages[1], Bytes(messages[1]->bytes, 9));
     const group::Topic topic = group::topics_of(*messages[1]).front();
     const group::HeardLine line{kAuthor, kFirstStep, topic.pieces, group::said_of(topic, other.values)};
-    Bytes shown;
-    append_list(shown, codec::encode(std::vector<group::HeardLine>{line}));
-    append_list(shown, codec::encode(std::vector<std::uint32_t>{0}));
+    Bytes shown = codec::encode(std::uint64_t{1});  // how many lines
+    append(shown, codec::encode(std::vector<group::HeardLine>{line}));
+    append_list(shown, codec::encode(std::vector<std::uint64_t>{0}));
     append_list(
         shown, codec::encode(std::vector<group::ShownMessage>{
                    {kAuthor, other.statement, other.signature, messages[1]->pieces, other.values}})
@@ -160,9 +160,9 @@ void write_told(const CorpusWriter& out) {
         .one_signature = first.signature,
         .other = other.stated(0),
         .other_signature = other.signature};
-    Bytes learned;
-    append_list(learned, codec::encode(std::vector<group::HeardLine>{}));
-    append_list(learned, codec::encode(std::vector<std::uint32_t>{}));
+    Bytes learned = codec::encode(std::uint64_t{0});
+    append(learned, codec::encode(std::vector<group::HeardLine>{}));
+    append_list(learned, codec::encode(std::vector<std::uint64_t>{}));
     append_list(learned, codec::encode(std::vector<group::ShownMessage>{}));
     append_list(learned, codec::encode(std::vector<group::Equivocation>{evidence}));
     out.write("told", "evidence", learned);

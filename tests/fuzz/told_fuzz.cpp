@@ -46,13 +46,17 @@ class Showing final : public engine::Collective {
         }
         const ByteView out = left_.first(expected[1]);
         left_ = left_.subspan(expected[1]);
-        const Bytes nothing(sizeof(std::uint32_t));  // a list without entries, and before it its length
-        const bool is_length = expected[2] == sizeof(std::uint64_t);
-        return {{}, {out.begin(), out.end()}, is_length ? codec::encode(std::uint64_t{nothing.size()}) : nothing};
+        // Rank 2 has no lines. Then it sends lists without entries, and before each but its lines the list's length.
+        Bytes nothing(expected[2]);
+        if (expected[2] == sizeof(std::uint64_t) && std::exchange(has_lengths_, true)) {
+            nothing = codec::encode(std::uint64_t{sizeof(std::uint32_t)});
+        }
+        return {{}, {out.begin(), out.end()}, std::move(nothing)};
     }
 
   private:
     ByteView left_;
+    bool has_lengths_ = false;
 };
 
 /// What rank 0 was told by rank 2, and keeps in files until the end.

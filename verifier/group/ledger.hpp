@@ -54,6 +54,7 @@ class Ledger {
     /// came. What a disk has damaged is left out.
     std::vector<std::shared_ptr<const Told>> told(std::uint64_t first_step) const;
     std::uint64_t bytes() const;
+    std::uint64_t bytes_max() const { return bytes_max_; }
 
   private:
     /// The file that this process writes, of one segment, and which messages it has already described in it.
