@@ -20,6 +20,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <client/http/listen_error.hpp>
+
 namespace assay::http {
 
 namespace {
@@ -39,9 +41,7 @@ ClientAddress to_client(const asio::ip::address& address) {
     return out;
 }
 
-[[noreturn]] void fail(const std::string& where, const std::string& why) {
-    throw NetError("cannot listen on " + where + ": " + why);
-}
+[[noreturn]] void fail(const std::string& where, const std::string& why) { throw ListenError(where, why); }
 
 /// Removes a socket that nobody listens on any more.
 void remove_stale(const std::filesystem::path& file, const sockaddr_un& address) {

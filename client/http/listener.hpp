@@ -25,10 +25,10 @@ class Listener {
         std::function<void()> out_of_resources;
     };
 
-    /// Listens on an IP address. Throws NetError.
+    /// Listens on an IP address. Throws ListenError.
     Listener(boost::asio::io_context& context, const std::string& address, std::uint16_t port);
     /// Listens on a Unix socket that only this user can connect to. A file left behind by a process that is gone is
-    /// replaced. Throws NetError, also if another process listens there.
+    /// replaced. Throws ListenError, also if another process listens there.
     Listener(boost::asio::io_context& context, std::filesystem::path file);
     ~Listener();
     Listener(const Listener&) = delete;

@@ -20,6 +20,7 @@
 #include <client/http/http.hpp>
 #include <core/base/bytes.hpp>
 #include <core/system/temporary_directory.hpp>
+#include <verifier/cell/hosts_error.hpp>
 #include <verifier/cell/seal.hpp>
 
 namespace assay::cell {
@@ -65,7 +66,11 @@ Message post_to(
     const std::string url = base + target;
     const http::HttpResponse response = http::http_post(url, seal(secret, target, request.dump()), limits);
     if (response.status != 200) {
-        throw std::runtime_error(url + " refuses: " + response.body.substr(0, response.body.find('\n')));
+        const std::string text = url + " refuses: " + response.body.substr(0, response.body.find('\n'));
+        if (response.status == 403 || response.status == 404) {
+            throw HostsError(text);
+        }
+        throw std::runtime_error(text);
     }
     Message out = Message::parse(response.body, nullptr, false);
     if (!out.is_object()) {

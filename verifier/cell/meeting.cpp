@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <verifier/cell/hosts_error.hpp>
 #include <verifier/cell/link_frames.hpp>
 #include <verifier/plan/index_set.hpp>
 
@@ -49,7 +50,11 @@ std::string post_text(const MeetingPlace& place, const char* target, const Json&
     http::HttpResponse response = http::http_post(place.url + target, place.seal(target, request.dump()), limits);
     if (response.status != 200) {
         const std::string why = response.body.substr(0, response.body.find('\n'));
-        throw std::runtime_error("the lead at " + place.url + " refuses: " + why);
+        const std::string text = "the lead at " + place.url + " refuses: " + why;
+        if (response.status == 403 || response.status == 404) {
+            throw HostsError(text);
+        }
+        throw std::runtime_error(text);
     }
     return std::move(response.body);
 }

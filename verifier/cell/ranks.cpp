@@ -2,8 +2,8 @@
 #include <verifier/cell/ranks.hpp>
 
 #include <algorithm>
-#include <stdexcept>
 
+#include <verifier/cell/hosts_error.hpp>
 #include <verifier/cell/seal.hpp>
 #include <verifier/cell/tls_collective.hpp>
 #include <verifier/engine/cell/nccl_collective.hpp>
@@ -16,7 +16,7 @@ std::uint32_t prepare_links(const Hosts& hosts, const std::string& name, const s
     }
     const std::uint32_t gpu = gpu_of(hosts, name, device);
     if (const auto refusal = engine::nccl_refusal(engine::nccl_support(), gpu)) {
-        throw std::runtime_error("links = \"nccl\": " + *refusal + R"(, such as links = "tls")");
+        throw HostsError("links = \"nccl\": " + *refusal + R"(, such as links = "tls")");
     }
     engine::prepare_nccl();
     return gpu;

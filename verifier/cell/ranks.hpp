@@ -23,8 +23,8 @@ struct RankOptions {
 };
 
 /// Makes ready for the links that the hosts ask for, and returns the index of this machine's GPU, which only NCCL
-/// needs. `name` and `device` as in gpu_of(). Call it before other threads are started. Throws std::runtime_error that
-/// says what to do if this machine cannot be linked so.
+/// needs. `name` and `device` as in gpu_of(). Call it before other threads are started. Throws HostsError that says
+/// what to do if this machine cannot be linked so.
 std::uint32_t prepare_links(const Hosts& hosts, const std::string& name, const std::string& device);
 /// How long ranks have to find each other: `limit`, or longer if their links take longer to make.
 std::chrono::milliseconds connect_limit(const Hosts& hosts, std::chrono::milliseconds limit);

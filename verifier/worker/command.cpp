@@ -9,25 +9,25 @@
 #include <chrono>
 #include <cstdlib>
 #include <exception>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include <client/http/listen_error.hpp>
 #include <client/rpc_client.hpp>
 #include <core/command/hidden_commands.hpp>
 #include <core/system/log/log_options.hpp>
-#include <verifier/cell/lead.hpp>
-#include <verifier/cell/measure.hpp>
-#include <verifier/cell/member.hpp>
+#include <verifier/plan/layout.hpp>
 #include <verifier/sandbox/option.hpp>
 #include <verifier/worker/account_options.hpp>
 #include <verifier/worker/benchmark.hpp>
+#include <verifier/worker/cell_command.hpp>
 #include <verifier/worker/command_checks.hpp>
 #include <verifier/worker/group_options.hpp>
 #include <verifier/worker/failure.hpp>
@@ -72,8 +72,7 @@ struct Arguments {
     std::string plan = "zero1";  ///< how they divide a step
     std::string member;          ///< which of them this one is; empty: the lead
     bool is_measuring = false;   ///< its links
-    double link_seconds = 10.0;  ///< of bytes in each direction of each link
-    std::string members_file = "members.toml";
+    MeasureArguments measure;
     bool is_ui = false;
     UiArguments ui;
     std::optional<RelayArguments> relay;
@@ -107,7 +106,9 @@ void add_cell(CLI::App& command, Arguments& args) {
         .add_option(
             "--plan", args.plan,
             "How they divide a step: dp, zero1, zero2, zero3, tp, pp, or combinations such as dp2tp2; pp+1f1b8 "
-            "cuts the batch into micro-batches for the stages; zero1:5,3 gives the first 5 parts of each batch in 8"
+            "cuts the batch into micro-batches for the stages; zero1:5,3 gives the first 5 parts of each batch in 8, "
+            "pp:5,3 and tp:5,3 about so much of the layers and of the columns; zero1:auto divides by how fast the "
+            "machines compute; turns trains the local replicas of a task that has some"
         )
         ->needs(cell)
         ->capture_default_str();
@@ -204,14 +205,6 @@ void add_prices(CLI::App& command, Arguments& args) {
         ->capture_default_str();
 }
 
-cell::Hosts hosts_of(const Arguments& args) {
-    try {
-        return cell::read_hosts(args.cell_file);
-    } catch (const std::runtime_error& error) {
-        throw FileError(error.what());
-    }
-}
-
 int print_benchmark(const Arguments& args) {
     contracts::Params params;
     if (!args.params_node.empty()) {
@@ -222,52 +215,10 @@ int print_benchmark(const Arguments& args) {
     return command::kExitOk;
 }
 
-constexpr double kOverheadSeconds = 2.0;  ///< of the processor, for what messages cost it
-
-/// The links of a cell and the speed of this machine. A signal ends it at once.
-int run_measuring(const Arguments& args) {
-    cell::MeasureOptions options{.hosts = hosts_of(args)};
-    options.seconds = args.link_seconds;
-    options.progress = [](const std::string& line) { std::cerr << line << std::endl; };
-    const bool is_lead = args.member.empty();
-    if (!is_lead && options.hosts.find(args.member) == nullptr) {
-        throw UsageError(args.cell_file + " has no member \"" + args.member + "\"");
-    }
-    options.progress("measuring this machine");
-    const Benchmark benchmark = run_benchmark(args.worker.engine, args.seconds);
-    options.self = {
-        .name = is_lead ? "lead" : args.member,
-        .multiply_adds_per_s = benchmark.products * 1e6,
-        .memory_bytes = memory_max(args.worker),
-        .overhead = cell::measure_overhead(kOverheadSeconds),
-        .host = cell::host_id(),
-        .cores = cell::core_count()};
-    if (!is_lead) {
-        cell::serve_measuring(options);
-        return command::kExitOk;
-    }
-    const std::string text = cell::members_text(cell::measure_links(options));
-    std::ofstream out(args.members_file, std::ios::binary);
-    out << text;
-    out.close();
-    if (!out) {
-        throw std::runtime_error("cannot write " + args.members_file);
-    }
-    options.progress("`assay plan` can read " + args.members_file);
-    return command::kExitOk;
-}
-
-/// A member has nothing that could be lost, so a signal ends it at once.
-int run_member(const Arguments& args) {
-    const std::atomic<bool> never{false};
-    cell::run_member({.hosts = hosts_of(args), .name = args.member, .engine = args.worker.engine}, never);
-    return command::kExitOk;
-}
-
 int run(Arguments& args, const Flavour& flavour) {
     log::start(args.log);
     if (!args.member.empty()) {
-        return run_member(args);
+        return run_member(args.cell_file, args.member, args.worker);
     }
     stop_on_signals();
     if (!args.is_ui) {
@@ -298,11 +249,12 @@ int run(Arguments& args, const Flavour& flavour) {
     if (args.worker.together.find(':') != std::string::npos) {
         throw UsageError(
             "--together " + args.worker.together +
-            " has shares, and members compute as much as they have of the seats: give the plan without them, and "
-            "--partner once for each seat of an account"
+            " has shares, and members compute as much as they have of the seats: give --together " +
+            without_shares(args.worker.together) + ", and --partner once for each seat of an account"
         );
     }
-    if (!args.worker.together.empty() && !plan::decode_layout(args.worker.together, members)) {
+    const auto layout = plan::decode_layout(args.worker.together, members);
+    if (!args.worker.together.empty() && (!layout || layout->turns > 1)) {
         throw UsageError(
             "--together " + args.worker.together + " cannot be made for " + std::to_string(members) +
             " members: this one and one for each --partner; dp, zero1, zero2, zero3, tp and pp can, and "
@@ -312,9 +264,7 @@ int run(Arguments& args, const Flavour& flavour) {
     check_owner(args.worker);
     if (!args.cell_file.empty()) {
         std::filesystem::create_directories(args.worker.home);
-        args.worker.engine.cell = cell::make_lead(
-            {.hosts = hosts_of(args), .layout = args.plan, .engine = args.worker.engine, .directory = args.worker.home}
-        );
+        args.worker.engine.cell = lead_cell(args.cell_file, args.plan, args.worker);
     }
     const auto behaviour = flavour.behaviour(args.worker);
     return run_worker(args.worker, read_key(args.key), *behaviour, stop_requested);
@@ -415,12 +365,13 @@ void add_tools(CLI::App& app, Arguments& args) {
     auto* measure = app.add_subcommand(
         "measure-links", "Measure the links of a cell and the speed of its machines, for `assay plan --members`"
     );
-    measure->add_option("--cell", args.cell_file, "File that names the machines of the cell")->required();
-    measure->add_option("--name", args.member, "Which of its members this machine is; without, the lead");
-    measure->add_option("--seconds", args.link_seconds, "How long bytes cross each link, in each direction")
+    measure->add_option("--cell", args.measure.cell_file, "File that names the machines of the cell")->required();
+    measure->add_option("--name", args.measure.member, "Which of its members this machine is; without, the lead");
+    measure->add_option("--seconds", args.measure.link_seconds, "How long bytes cross each link, in each direction")
         ->check(CLI::Range(0.1, 600.0))
         ->capture_default_str();
-    measure->add_option("--out", args.members_file, "The lead: where the result goes")->capture_default_str();
+    measure->add_option("--out", args.measure.out, "The lead: where the result goes; a file that is there is replaced")
+        ->capture_default_str();
     add_engine(*measure, args);
     measure->callback([&args] { args.is_measuring = true; });
     add_run(app, args.run)->callback([&args] { args.is_launching = true; });
@@ -446,6 +397,44 @@ void add_tools(CLI::App& app, Arguments& args) {
     });
 }
 
+/// Arguments that nobody expects in the order in which they were typed.
+std::string text_of(const CLI::App& app, const CLI::ParseError& error) {
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) {
+        return error.what();
+    }
+    const std::vector<std::string> extras = app.remaining(true);
+    std::string out = extras.size() == 1 ? "this argument was not expected:" : "these arguments were not expected:";
+    for (const std::string& argument : extras) {
+        out += " " + argument;
+    }
+    return out;
+}
+
+/// Which option to change if nothing can be listened on.
+std::string advice_on(const http::ListenError& error, const Arguments& args) {
+    const auto is_at = [&error](const std::string& address, std::uint16_t port) {
+        return error.place() == address + ":" + std::to_string(port);
+    };
+    const WorkerOptions& worker = args.worker;
+    if (!worker.metrics_address.empty() && is_at(worker.metrics_address, worker.metrics_port)) {
+        return "stop what listens there, or give another --metrics-address or --metrics-port";
+    }
+    if (args.is_ui && is_at(worker.listen_address, worker.listen_port)) {
+        return "give another --artifact-address";
+    }
+    return "stop what listens there, or give another address of this machine, or another port, with --listen";
+}
+
+int report(const std::exception& error, const std::string& text) {
+    if (log::is_started()) {
+        log::error(text);
+    }
+    if (!log::is_started() || log::has_file()) {
+        std::cerr << "assay-worker: " << text << std::endl;
+    }
+    return exit_code_of(error);
+}
+
 }  // namespace
 
 int run_command(int argc, char** argv, const Flavour& flavour) {
@@ -458,7 +447,7 @@ int run_command(int argc, char** argv, const Flavour& flavour) {
     try {
         app.parse(argc, argv);
         if (args.is_measuring) {
-            return run_measuring(args);
+            return run_measuring(args.measure, args.worker);
         }
         if (args.is_launching) {
             stop_on_signals();
@@ -466,15 +455,15 @@ int run_command(int argc, char** argv, const Flavour& flavour) {
         }
         return args.is_benchmark ? print_benchmark(args) : run(args, flavour);
     } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? command::kExitOk : command::kExitUsage;
+        if (error.get_exit_code() == 0) {
+            return app.exit(error);  // --help
+        }
+        std::cerr << "assay-worker: " << text_of(app, error) << "\n  --help lists what there is" << std::endl;
+        return command::kExitUsage;
+    } catch (const http::ListenError& error) {
+        return report(error, std::string(error.what()) + "; " + advice_on(error, args));
     } catch (const std::exception& error) {
-        if (log::is_started()) {
-            log::error(error.what());
-        }
-        if (!log::is_started() || log::has_file()) {
-            std::cerr << "assay-worker: " << error.what() << std::endl;
-        }
-        return exit_code_of(error);
+        return report(error, error.what());
     }
 }
 

@@ -2,6 +2,7 @@
 #include <verifier/worker/failure.hpp>
 
 #include <client/anchor.hpp>
+#include <client/http/listen_error.hpp>
 #include <client/proof.hpp>
 #include <client/rpc_client.hpp>
 #include <core/keys/key_file.hpp>
@@ -52,6 +53,9 @@ command::ExitCode exit_code_of(const std::exception& error) {
     }
     if (is_one_of<client::Mismatch, launcher::ImageError>(error)) {
         return command::kExitMismatch;
+    }
+    if (is_one_of<http::ListenError>(error)) {  // nobody was asked anything
+        return command::kExitFailure;
     }
     if (is_one_of<http::NetTimeout>(error)) {
         return command::kExitTimeout;

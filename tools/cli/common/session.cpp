@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <client/http/listen_error.hpp>
 #include <client/rpc_codes.hpp>
 #include <client/anchor.hpp>
 #include <core/keys/key_file.hpp>
@@ -99,6 +100,11 @@ Failure to_failure(const std::exception& error) {
     }
     if (dynamic_cast<const http::NetTimeout*>(&error) != nullptr) {
         return {kExitTimeout, "timeout", error.what()};
+    }
+    if (dynamic_cast<const http::ListenError*>(&error) != nullptr) {
+        return {
+            kExitFailure, "cannot_listen", error.what(),
+            json{{"hint", "stop what listens there, or give another address or port with --listen"}}};
     }
     if (dynamic_cast<const http::NetError*>(&error) != nullptr) {
         return {
