@@ -10,6 +10,7 @@
 #include <tools/demo/demo.hpp>
 #include <tools/demo/options.hpp>
 #include <tools/demo/workload.hpp>
+#include <verifier/taskdir/findings.hpp>
 
 namespace assay::cli {
 namespace {
@@ -25,6 +26,7 @@ struct DemoArguments {
     std::string task;
     std::string store;
     std::uint64_t steps = 0;
+    bool has_plan = false;  ///< --parallel was given
 };
 
 constexpr const char* kFraudHelp =
@@ -32,6 +34,15 @@ constexpr const char* kFraudHelp =
     "a rank does: zeros@RANK, stale@RANK, withhold@RANK; where each step is computed together also shard@RANK, "
     "reduce@RANK, stage@RANK and equivocate@RANK; of replicas lane@RANK, and of the last rank outer@RANK and "
     "fold@RANK. With collude@RANK all accounts but that one cheat";
+
+/// "{none,tile,...} or KIND@RANK"
+std::string kinds_text() {
+    std::string out;
+    for (const std::string& name : demo::fraud_names()) {
+        out += (out.empty() ? "{" : ",") + name;
+    }
+    return out + "} or KIND@RANK";
+}
 
 demo::DemoOptions demo_options_of(const DemoArguments& arguments, bool json) {
     demo::DemoOptions options = arguments.options;
@@ -65,9 +76,17 @@ demo::DemoOptions demo_options_of(const DemoArguments& arguments, bool json) {
     return options;
 }
 
-int play(const demo::DemoOptions& options) {
+int play(const demo::DemoOptions& options, bool has_plan) {
     try {
         demo::check_options(options);
+        if (has_plan && options.workers == 1) {
+            throw std::runtime_error(
+                "--parallel " + options.parallel +
+                " is how several machines divide the work: give --workers 2 or more, or leave it out"
+            );
+        }
+    } catch (const taskdir::TaskDirectoryError&) {
+        throw;
     } catch (const std::runtime_error& error) {
         throw Failure(kExitUsage, "usage", error.what());
     }
@@ -145,9 +164,8 @@ void add_demo_command(CLI::App& app, Session& session) {
     auto a = std::make_shared<DemoArguments>();
     a->text = a->options.text.string();
     CLI::App* command = app.add_subcommand("demo", "A whole network on this machine, from submission to settlement");
-    command->add_option("--fraud", a->fraud, kFraudHelp)->check([](const std::string& text) {
-        return demo::decode_group_fraud(text) ? std::string() : CLI::IsMember(demo::fraud_names())(text);
-    });
+    command->add_option("--fraud", a->fraud, kFraudHelp)
+        ->check(CLI::Validator(demo::complaint_about_fraud, kinds_text()));
     command->add_option("--report", a->report, "Write the report as JSON");
     command->add_option("--seed", a->options.seed, "Keys, initial parameters and batch order follow from it")
         ->capture_default_str();
@@ -168,13 +186,15 @@ void add_demo_command(CLI::App& app, Session& session) {
         )
         ->check(CLI::Range(1, 64))
         ->capture_default_str();
-    command
-        ->add_option(
-            "--parallel", a->options.parallel,
-            "How the machines of a cell divide each step: dp, zero1, zero2, zero3, tp, pp, or combinations as dp2tp2; "
-            "pp+1f1b4 has micro-batches; dgc, diloco, sparseloco and streaming train a replica on each machine"
-        )
-        ->capture_default_str();
+    const CLI::Option* const plan =
+        command
+            ->add_option(
+                "--parallel", a->options.parallel,
+                "How the machines of a cell divide each step: dp, zero1, zero2, zero3, tp, pp, or combinations as "
+                "dp2tp2; "
+                "pp+1f1b4 has micro-batches; dgc, diloco, sparseloco and streaming train a replica on each machine"
+            )
+            ->capture_default_str();
     add_group_options(*command, a);
     add_store_options(*command, a);
     add_private_option(*command, a);
@@ -198,8 +218,9 @@ void add_demo_command(CLI::App& app, Session& session) {
         ->excludes(text)
         ->excludes(tokenizer);
     command->add_option("--home", a->home, "An empty directory to use and keep; default: a temporary one");
-    command->callback([a, &session] {
-        session.command = [a, &session] { return play(demo_options_of(*a, session.json())); };
+    command->callback([a, plan, &session] {
+        a->has_plan = plan->count() > 0;
+        session.command = [a, &session] { return play(demo_options_of(*a, session.json()), a->has_plan); };
     });
 }
 

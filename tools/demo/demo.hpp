@@ -91,6 +91,8 @@ constexpr bool is_of_turns(GroupFraud kind) { return kind < GroupFraud::kShard |
 constexpr bool is_of_outer_step(GroupFraud kind) { return kind == GroupFraud::kOuter || kind == GroupFraud::kFold; }
 /// Reads "lane@2": how the member of that rank cheats; "collude@2": all but that one do.
 std::optional<std::pair<GroupFraud, std::uint32_t>> decode_group_fraud(std::string_view text);
+/// Returns their names without a rank, for help and error messages.
+const std::vector<std::string>& group_fraud_names();
 
 struct DemoOptions {
     bool tolerance = false;      ///< run the task in tolerance mode; some frauds do so anyway

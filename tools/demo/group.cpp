@@ -173,6 +173,17 @@ std::optional<std::pair<GroupFraud, std::uint32_t>> decode_group_fraud(std::stri
     return std::nullopt;
 }
 
+const std::vector<std::string>& group_fraud_names() {
+    static const std::vector<std::string> kNames = [] {
+        std::vector<std::string> names;
+        for (const auto& kind : kKinds) {
+            names.emplace_back(kind.first);
+        }
+        return names;
+    }();
+    return kNames;
+}
+
 GroupCast::GroupCast(const DemoOptions& options)
     : members_(options.workers),
       culprit_(options.culprit),

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tools/demo/options.hpp>
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <consensus/cometbft/supervisor.hpp>
 #include <contracts/state/group.hpp>
@@ -12,6 +19,8 @@
 #include <tools/demo/surroundings.hpp>
 #include <tools/demo/workload.hpp>
 #include <verifier/plan/layout.hpp>
+#include <verifier/taskdir/findings.hpp>
+#include <verifier/taskdir/task_file.hpp>
 
 namespace assay::demo {
 namespace {
@@ -22,9 +31,90 @@ bool exchanges_sums(const DemoOptions& options) {
     return options.parallel != kReplicasByDgc && layout && layout->data * layout->tensor > 1;
 }
 
+std::string listed(const std::vector<std::string>& names) {
+    std::string out;
+    for (const std::string& name : names) {
+        out += (out.empty() ? "" : ", ") + name;
+    }
+    return out;
+}
+
+/// What was given of that which takes several accounts, and --accounts follows from.
+std::string needs_accounts(const DemoOptions& options) {
+    if (options.culprit) {
+        return "--fraud KIND@RANK is what one account of a group does";
+    }
+    if (options.joining || options.leaving) {
+        return "--join and --leave are of accounts that train as a group";
+    }
+    return options.slow ? "--slow is of accounts that train as a group" : "--accounts has several accounts train";
+}
+
+bool takes_turns(const DemoOptions& options) {
+    const auto layout = plan::decode_layout(layout_of(options.parallel), 2);
+    return layout && layout->turns > 1;
+}
+
+/// The exchange of the local replicas that a task directory has, by its name in task.toml.
+std::optional<std::string> exchange_of(const std::filesystem::path& task) {
+    taskdir::Findings findings(taskdir::task_file_name(task));
+    const auto local = taskdir::read_task_file(task, findings).local;
+    if (!local) {
+        return std::nullopt;
+    }
+    if (local->fragments > 1) {
+        return std::string(kStreaming);
+    }
+    return std::string(local->sent == program::SentForm::kSparse ? kSparseLoco : kDiloco);
+}
+
+/// How machines train is the task's to say where they take turns.
+DemoOptions with_exchange(DemoOptions options) {
+    if (options.task && takes_turns(options)) {
+        options.parallel = exchange_of(*options.task).value_or(options.parallel);
+    }
+    return options;
+}
+
+void check_turns(const DemoOptions& options) {
+    if (!takes_turns(options)) {
+        return;
+    }
+    if (!options.task && !trains_replicas(options.parallel)) {
+        throw std::runtime_error(
+            "--parallel " + options.parallel +
+            " is for a task with local replicas, which the demo's own task has not: give --parallel diloco, "
+            "sparseloco or streaming, with which it has, or --task DIR"
+        );
+    }
+    if (options.task && !exchange_of(*options.task)) {
+        throw std::runtime_error(
+            "--parallel " + options.parallel + " trains local replicas, and " + taskdir::task_file_name(*options.task) +
+            " has none: give --parallel dp, zero1, zero2, zero3, tp or pp, or a task whose [replicas] have the "
+            "exchange diloco, sparseloco or streaming"
+        );
+    }
+}
+
+/// That the report cannot be written is said before anything is played.
+void check_report(const std::filesystem::path& report) {
+    const std::filesystem::path folder = report.has_parent_path() ? report.parent_path() : ".";
+    const std::string what = "--report " + report.string() + " cannot be written: ";
+    if (!std::filesystem::is_directory(folder)) {
+        throw std::runtime_error(what + "there is no folder " + folder.string() + "; make it, or give another file");
+    }
+    if (std::filesystem::is_directory(report)) {
+        throw std::runtime_error(what + "it is a folder; give a file in it");
+    }
+    const std::filesystem::path& written = std::filesystem::exists(report) ? report : folder;
+    if (::access(written.c_str(), W_OK) != 0) {
+        throw std::runtime_error(what + std::strerror(errno) + "; give another file");
+    }
+}
+
 void check_group(const DemoOptions& options) {
     if (options.accounts && options.workers < 2) {
-        throw std::runtime_error("--accounts has several accounts train: give --workers 2 or more");
+        throw std::runtime_error(needs_accounts(options) + ": give --workers 2 or more");
     }
     if (is_together(options) && options.workers > contracts::kMaxMembersTogether) {
         throw std::runtime_error(
@@ -136,11 +226,10 @@ std::uint32_t validators_of_double_proposal(const DemoOptions& options) {
     return kDoubledValidators;
 }
 
-}  // namespace
-
-void check_options(const DemoOptions& options) {
-    check_store(options);
-    check_private(options);
+void check_inputs(const DemoOptions& options) {
+    if (options.report) {
+        check_report(*options.report);
+    }
     if (workload_of(options).needs_tokenizer && !options.tokenizer) {
         throw std::runtime_error(
             "the model " + options.model + " reads tokens: give --text FILE and --tokenizer tokenizer.json, or run " +
@@ -157,6 +246,38 @@ void check_options(const DemoOptions& options) {
             "the text to train on, " + options.text.string() + ", does not exist; give --text FILE"
         );
     }
+}
+
+}  // namespace
+
+std::string complaint_about_fraud(const std::string& text) {
+    if (decode_group_fraud(text) || decode_fraud(text)) {
+        return "";
+    }
+    const std::size_t at = text.find('@');
+    const std::string kind = text.substr(0, at);
+    const std::vector<std::string>& of_groups = group_fraud_names();
+    if (std::find(of_groups.begin(), of_groups.end(), kind) != of_groups.end()) {
+        return "\"" + text + "\" does not say which account of a group does it: give " + kind + "@RANK, as in " + kind +
+               "@1, with --workers 2 or more";
+    }
+    const std::string kinds_of_groups = listed(of_groups) + ", each with @RANK and --workers 2 or more";
+    if (at != std::string::npos && decode_fraud(kind)) {
+        return "\"" + kind + "\" is of no group, so it has no rank: give " + kind + " alone, or of a group one of " +
+               kinds_of_groups;
+    }
+    if (at != std::string::npos) {
+        return "\"" + text + "\" is no fraud of a group; those are " + kinds_of_groups;
+    }
+    return "\"" + text + "\" is no fraud; give one of " + listed(fraud_names()) + "; or of a group " + kinds_of_groups;
+}
+
+void check_options(const DemoOptions& given) {
+    check_store(given);
+    check_private(given);
+    check_inputs(given);
+    check_turns(given);
+    const DemoOptions options = with_exchange(given);
     if (options.workers > 1 && (options.tolerance || options.fraud.value_or(Fraud::kNone) != Fraud::kNone)) {
         throw std::runtime_error(
             "--workers is for an honest task in exact mode: a cell is one solver, whatever its machines"
@@ -181,7 +302,7 @@ void check_options(const DemoOptions& options) {
 }
 
 DemoOptions as_played(const DemoOptions& options) {
-    DemoOptions out = options;
+    DemoOptions out = with_exchange(options);
     if (options.workers > 1 || has_surroundings(options)) {
         out.fraud = options.is_private ? options.fraud.value_or(Fraud::kNone) : Fraud::kNone;
     }
