@@ -27,6 +27,7 @@
 #include <tools/demo/outsider.hpp>
 #include <tools/demo/options.hpp>
 #include <tools/demo/own_command.hpp>
+#include <tools/demo/patience.hpp>
 #include <tools/demo/report.hpp>
 #include <tools/demo/story.hpp>
 #include <tools/demo/surroundings.hpp>
@@ -41,7 +42,6 @@ namespace {
 using contracts::Role;
 using contracts::TaskState;
 using nlohmann::json;
-using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kDemoStartPatience{60};
 constexpr Amount kTreasury{5 * kGrainsPerAsy};  // so much that it bounds no jackpot
@@ -64,6 +64,7 @@ class Demo {
           narrator_(options.json),
           store_(home / "submitter" / "store"),
           network_(own_directory(), home / "network", options.seed),
+          patience_(options, workload_, network_, narrator_),
           group_(options.accounts ? std::optional<GroupCast>(options) : std::nullopt),
           outsider_(make_outsider(fraud_, network_, narrator_)) {}
     ~Demo() { network_.stop(); }  // before what its processes talk to
@@ -88,7 +89,6 @@ class Demo {
     void hear_workers();
     void attack();
     bool is_over();
-    void check_patience() const;
     Crew::Roots replay_all();
     program::Program first_program();
     json last_root();
@@ -98,12 +98,12 @@ class Demo {
     const Fraud fraud_;  ///< of the only task, or of the one beside an honest one
     const bool tolerance_;
     const Workload& workload_;
-    const Clock::time_point started_ = Clock::now();
     std::filesystem::path home_;
     Narrator narrator_;
     artifacts::ContentStore store_;
     std::unique_ptr<artifacts::ArtifactServer> artifact_server_;
     Network network_;
+    Patience patience_;
     std::vector<Act> acts_;
     Supply before_;
     std::unique_ptr<Crew> crew_;            ///< nullptr where the solver is one machine
@@ -223,7 +223,7 @@ void Demo::submit(Fraud fraud, const std::string& solver) {
 void Demo::await_state(Act& act, TaskState wanted) {
     const auto is_awaited = [wanted](TaskState state) { return state < wanted || state == TaskState::kProfiling; };
     while (is_awaited(act.state = act.story->follow()) && !interrupted) {
-        check_patience();
+        patience_.check(acts_);
         hear_workers();
         network_.check_alive();
         network_.rpc().wait_for_block(network_.rpc().height(), std::chrono::seconds(2));
@@ -240,17 +240,10 @@ void Demo::retire(const std::string& solver, Amount stake) {
     narrator_.plain("  " + solver + " unbonds, so that another solver is drawn for the second task");
 }
 
-void Demo::check_patience() const {
-    if (Clock::now() - started_ > workload_.patience) {
-        throw std::runtime_error(
-            "the tasks have not ended within " + std::to_string(workload_.patience.count()) + " minutes"
-        );
-    }
-}
-
 void Demo::hear_workers() {
     for (const WorkerEvent& heard : network_.take_events()) {
         hear(heard, acts_, narrator_);
+        patience_.hear(heard, acts_);
         if (surroundings_) {
             surroundings_->hear(heard);
         }
@@ -320,8 +313,7 @@ json Demo::last_root() {
 json Demo::finish() {
     // Disputes that were running when another one convicted the task end with it; nothing is left to wait for.
     hear_workers();
-    const double wall_s = std::chrono::duration<double>(Clock::now() - started_).count();
-    json report = make_report(network_, acts_, outsider_.get(), before_, wall_s);
+    json report = make_report(network_, acts_, outsider_.get(), before_);
     report["root"] = last_root();
     if (outsider_) {
         report[to_string(fraud_)] = outsider_->report();
@@ -342,6 +334,7 @@ json Demo::finish() {
     if (surroundings_) {
         surroundings_->complete(report, acts_.front());
     }
+    report["wall_s"] = patience_.elapsed_s();
     hand_out(report, options_);
     return report;
 }
@@ -430,7 +423,7 @@ int Demo::run() {
         hear_workers();
         attack();
         network_.rpc().wait_for_block(network_.rpc().height(), std::chrono::seconds(2));
-        check_patience();
+        patience_.check(acts_);
     }
     if (interrupted) {
         narrator_.plain("interrupted");

@@ -153,9 +153,7 @@ Supply count_supply(Network& network, const std::vector<Act>& acts, const Outsid
     return supply;
 }
 
-json make_report(
-    Network& network, const std::vector<Act>& acts, Outsider* outsider, const Supply& before, double wall_s
-) {
+json make_report(Network& network, const std::vector<Act>& acts, Outsider* outsider, const Supply& before) {
     json report;
     report["tasks"] = json::array();
     report["disputes"] = json::array();
@@ -187,7 +185,6 @@ json make_report(
     if (!audit.verified) {
         report["audit"]["problem"] = audit.problem;
     }
-    report["wall_s"] = wall_s;
     return report;
 }
 

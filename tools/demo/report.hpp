@@ -44,10 +44,8 @@ struct Supply {
 /// `outsider`: nullptr if there is none.
 Supply count_supply(Network& network, const std::vector<Act>& acts, const Outsider* outsider);
 
-/// Returns the report of the demo, in the format of docs/operations/demo.md.
-nlohmann::json make_report(
-    Network& network, const std::vector<Act>& acts, Outsider* outsider, const Supply& before, double wall_s
-);
+/// Returns the report of the demo, in the format of docs/operations/demo.md, without `wall_s`.
+nlohmann::json make_report(Network& network, const std::vector<Act>& acts, Outsider* outsider, const Supply& before);
 
 /// Returns what is not as it should be, in words; empty if everything is right.
 std::vector<std::string> judge_report(const nlohmann::json& report, const std::vector<Act>& acts);
