@@ -3,6 +3,7 @@
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -26,6 +27,19 @@ bool wants_json(int argc, char** argv) {
         }
     }
     return false;
+}
+
+/// Arguments that nobody expects in the order in which they were typed.
+std::string text_of(const CLI::App& app, const CLI::ParseError& error) {
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) {
+        return error.what();
+    }
+    const std::vector<std::string> extras = app.remaining(true);
+    std::string out = extras.size() == 1 ? "this argument was not expected:" : "these arguments were not expected:";
+    for (const std::string& argument : extras) {
+        out += " " + argument;
+    }
+    return out;
 }
 
 void add_global_options(CLI::App& app, Session& session) {
@@ -96,7 +110,9 @@ int run(int argc, char** argv) {
         if (error.get_exit_code() == 0) {
             return app.exit(error);  // --help
         }
-        return report(Failure(kExitUsage, "usage", error.what(), {{"hint", "--help lists what there is"}}), json);
+        return report(
+            Failure(kExitUsage, "usage", text_of(app, error), {{"hint", "--help lists what there is"}}), json
+        );
     } catch (const std::exception& error) {
         return report(to_failure(error), json);
     }

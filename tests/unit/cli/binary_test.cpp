@@ -87,9 +87,27 @@ TEST_CASE("an answer that cannot be written is a failure and not silence") {
 TEST_CASE("every command refuses bad usage with exit code 2 in both output modes") {
     const Program assay;
     for (const char* arguments :
-         {"", "nonsense", "task", "task status", "task status zz", "audit task 12", "keys new", "account send x",
-          "account send assay1x '1 ASY'", "query proof", "query proof --key zz", "query proof --key 01 --task aa",
-          "tx decode xyz", "demo --fraud nonsense", "demo --steps 0", "--node", "stake bond"}) {
+         {"",
+          "nonsense",
+          "task",
+          "task status",
+          "task status zz",
+          "audit task 12",
+          "keys new",
+          "account send x",
+          "account send assay1x '1 ASY'",
+          "query proof",
+          "query proof --key zz",
+          "query proof --key 01 --task aa",
+          "tx decode xyz",
+          "demo --fraud nonsense",
+          "demo --steps 0",
+          "demo --fraud shard",
+          "demo --parallel dp",
+          "demo --parallel turns --workers 4",
+          "demo --report nodir/r.json",
+          "--node",
+          "stake bond"}) {
         CAPTURE(arguments);
         const Outcome text = assay(arguments);
         CHECK(text.status == kExitUsage);
@@ -98,6 +116,8 @@ TEST_CASE("every command refuses bad usage with exit code 2 in both output modes
         CHECK(assay.error(arguments).at("name") == "usage");
     }
     CHECK(assay("version -o yaml").status == kExitUsage);
+    CHECK(assay("demo --parallel dp").err.find("give --workers 2 or more") != std::string::npos);
+    CHECK(assay("version one --two three").err.find("not expected: one --two three\n") != std::string::npos);
 }
 
 TEST_CASE("task init asks nobody without a terminal and overwrites nothing unless it is told to") {

@@ -223,6 +223,8 @@ TEST_CASE("a drawing shortens long names and keeps them whole beside") {
     CHECK(has(drawing, ">stage 2</text>"));
     CHECK(place.plan("--plan nothing", out) == 2);
     CHECK(has(out, "dp, zero1, zero2, zero3, tp and pp can"));
+    CHECK(place.plan("--plan zero1:auto", out) == 2);
+    CHECK(has(out, "give the shares, as in zero1:5,3, or leave --plan out"));
 }
 
 }  // namespace assay::cli

@@ -43,6 +43,14 @@ schedule::Choice choice_of(
     if (a.plan.empty()) {
         return schedule::choose(profile, members.machines, members.network, options);
     }
+    if (a.plan.ends_with(":auto")) {
+        throw Failure(
+            kExitUsage, "no_plan",
+            "the plan \"" + a.plan +
+                "\" is a cell's, which measures its machines while it trains and divides the work by that: give the "
+                "shares, as in zero1:5,3, or leave --plan out, and `assay plan` chooses the shares itself"
+        );
+    }
     const auto layout = plan::decode_layout(a.plan, static_cast<std::uint32_t>(members.machines.size()));
     if (!layout) {
         throw Failure(
@@ -101,7 +109,8 @@ void add_plan_command(CLI::App& app, Session& session) {
         ->required()
         ->check(CLI::ExistingFile);
     command->add_option(
-        "--plan", a->plan, "Predict this plan alone, for all machines in their order, as in `assay-worker solve --plan`"
+        "--plan", a->plan,
+        "Predict this plan alone, for all machines in their order, as in `assay-worker solve --plan`, but without :auto"
     );
     command
         ->add_option(
