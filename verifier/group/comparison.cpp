@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -119,22 +120,6 @@ bool is_whole(const Told& told) {
 }
 
 }  // namespace
-
-void Findings::add(Finding finding) {
-    const std::scoped_lock lock(mutex_);
-    members_.insert(finding.member);
-    findings_.push_back(std::move(finding));
-}
-
-std::set<AccountId> Findings::members() const {
-    const std::scoped_lock lock(mutex_);
-    return members_;
-}
-
-std::vector<Finding> Findings::take() {
-    const std::scoped_lock lock(mutex_);
-    return std::exchange(findings_, {});
-}
 
 void Heard::add(const Told& told) {
     for (const Topic& topic : topics_.of(told.message)) {

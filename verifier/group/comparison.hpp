@@ -5,9 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -20,27 +18,6 @@
 #include <verifier/group/topics.hpp>
 
 namespace assay::group {
-
-/// Who has equivocated, with the evidence for `report_equivocation` (STM-11).
-struct Finding {
-    AccountId member;
-    Equivocation evidence;
-};
-
-/// What was found in a session. Thread-safe: ranks find it in a thread, and their worker reports it in another.
-class Findings {
-  public:
-    void add(Finding finding);
-    /// All that were added since the last call.
-    std::vector<Finding> take();
-    /// Everybody of whom something was ever added.
-    std::set<AccountId> members() const;
-
-  private:
-    mutable std::mutex mutex_;
-    std::vector<Finding> findings_;
-    std::set<AccountId> members_;
-};
 
 /// How many lines of what it was told a rank shows at once, if nothing else is agreed: 2.4 MiB.
 inline constexpr std::uint32_t kLinesAtOnce = std::uint32_t{1} << 15U;

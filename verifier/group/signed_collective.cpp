@@ -190,10 +190,12 @@ void SignedCollective::end_segment() {
         return keys_[author] && keys_[author]->verifies(digest.view(), signature);
     };
     const Occasion occasion{.task = signers_.task, .before = *before_, .session = session_, .first_step = first_step_};
+    std::vector<Finding> findings;
     for (Equivocation& found : heard_.compare(*links_, *ledger_, occasion, is_signed)) {
         const AccountId member = signers_.accounts[found.author];
-        findings_->add({.member = member, .evidence = std::move(found)});
+        findings.push_back({.member = member, .evidence = std::move(found)});
     }
+    findings_->add(std::move(findings));
     heard_.clear();
     ++cost_->compared;
     is_compared_ = true;

@@ -14,6 +14,7 @@
 #include <core/crypto/signing_key.hpp>
 #include <verifier/engine/cell/collective.hpp>
 #include <verifier/group/comparison.hpp>
+#include <verifier/group/findings.hpp>
 #include <verifier/group/first_state.hpp>
 #include <verifier/group/ledger.hpp>
 
@@ -84,7 +85,8 @@ class SignedCollective final : public engine::Collective {
     void begin_segment(const Hash256& before, std::uint64_t first_step) override;
     void compare_state(const engine::GivenTensor& given, const canonical::Tensor& tensor) override;
     /// Compares what the ranks were told in the segment, and notes who has told two of them different things, whether
-    /// this rank has found it or another one that shows the evidence.
+    /// this rank has found it or another one that shows the evidence. Throws std::runtime_error also if the evidence
+    /// cannot be written.
     void end_segment() override;
     void begin_step(std::uint64_t step) override;
 

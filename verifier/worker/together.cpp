@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/worker/together.hpp>
 
+#include <set>
+
 #include <contracts/state/members.hpp>
 #include <verifier/worker/told.hpp>
 
@@ -32,12 +34,19 @@ void Together::attend(const contracts::Task& task) {
     }
 }
 
-// STM-11: whoever finds it reports it, and the first one wins.
+// STM-11: whoever finds it reports it, and the first one wins. What the chain has refused is sent again in a later
+// look, as Chain::send() has it: it pauses what was refused several times.
 void Together::report_findings(const contracts::Task& task) {
-    for (const group::Finding& finding : context_.statements->findings(task.id)->take()) {
+    if (task.state < contracts::TaskState::kTraining || task.state > contracts::TaskState::kDisclosure) {
+        return;
+    }
+    std::set<AccountId> convicted;  // in this look
+    context_.statements->findings(task.id)->settle([&](const group::Finding& finding) {
         const auto& [member, evidence] = finding;
-        if (contracts::is_culprit(task, member) || member == context_.chain.self()) {
-            continue;
+        const bool is_over = !contracts::find_member(task, member) || contracts::is_culprit(task, member) ||
+                             member == context_.chain.self() || convicted.contains(member);
+        if (is_over) {
+            return true;
         }
         const bool is_reported = context_.chain.send(contracts::ReportEquivocation{
             .task = task.id,
@@ -47,6 +56,7 @@ void Together::report_findings(const contracts::Task& task) {
             .other = evidence.other,
             .other_signature = evidence.other_signature});
         if (is_reported) {
+            convicted.insert(member);
             context_.reporter.event(
                 {{"event", "report_equivocation"},
                  {"task", to_hex(task.id.view())},
@@ -54,7 +64,8 @@ void Together::report_findings(const contracts::Task& task) {
                  {"step", evidence.one.statement.step}}
             );
         }
-    }
+        return is_reported;
+    });
 }
 
 std::optional<TogetherLead::Progress> Together::train(

@@ -27,7 +27,7 @@ std::shared_ptr<group::Findings> ToldByTask::findings(const contracts::TaskId& t
     const std::scoped_lock lock(mutex_);
     std::shared_ptr<group::Findings>& out = findings_[task];
     if (out == nullptr) {
-        out = std::make_shared<group::Findings>();
+        out = std::make_shared<group::Findings>(directory_of(task));
     }
     return out;
 }

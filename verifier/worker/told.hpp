@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include <contracts/state/ids.hpp>
-#include <verifier/group/comparison.hpp>
+#include <verifier/group/findings.hpp>
 #include <verifier/group/ledger.hpp>
 
 namespace assay::worker {
@@ -18,7 +18,8 @@ class ToldByTask {
     explicit ToldByTask(const std::filesystem::path& home) : directory_(home / "told") {}
 
     std::shared_ptr<group::Ledger> of(const contracts::TaskId& task);
-    /// Who was found to have told two members different things, in any of the task's sessions.
+    /// Who was found to have told two members different things, in any of the task's sessions, and by an earlier
+    /// process if that is not settled.
     std::shared_ptr<group::Findings> findings(const contracts::TaskId& task);
     /// Removes what was told in a task, once nobody can be accused in it any more.
     void forget(const contracts::TaskId& task);

@@ -347,7 +347,7 @@ GroupRun run_group(const Model& model, const plan::Layout& layout, std::uint64_t
         out.lies += count;
     }
     for (const auto& of_rank : findings) {
-        out.findings.push_back(of_rank->take());
+        out.findings.push_back(of_rank->unsettled());
     }
     return out;
 }
