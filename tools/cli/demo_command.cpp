@@ -4,6 +4,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 
@@ -35,13 +36,14 @@ constexpr const char* kFraudHelp =
     "reduce@RANK, stage@RANK and equivocate@RANK; of replicas lane@RANK, and of the last rank outer@RANK and "
     "fold@RANK. With collude@RANK all accounts but that one cheat";
 
-/// "{none,tile,...} or KIND@RANK"
-std::string kinds_text() {
-    std::string out;
+/// kFraudHelp with the kinds that need no rank, one word each: a manual has to break lines between them.
+std::string fraud_help() {
+    std::string out = kFraudHelp;
+    const char* before = ". KIND is ";
     for (const std::string& name : demo::fraud_names()) {
-        out += (out.empty() ? "{" : ",") + name;
+        out += std::exchange(before, ", ") + name;
     }
-    return out + "} or KIND@RANK";
+    return out;
 }
 
 demo::DemoOptions demo_options_of(const DemoArguments& arguments, bool json) {
@@ -164,8 +166,8 @@ void add_demo_command(CLI::App& app, Session& session) {
     auto a = std::make_shared<DemoArguments>();
     a->text = a->options.text.string();
     CLI::App* command = app.add_subcommand("demo", "A whole network on this machine, from submission to settlement");
-    command->add_option("--fraud", a->fraud, kFraudHelp)
-        ->check(CLI::Validator(demo::complaint_about_fraud, kinds_text()));
+    command->add_option("--fraud", a->fraud, fraud_help())
+        ->check(CLI::Validator(demo::complaint_about_fraud, "KIND or KIND@RANK"));
     command->add_option("--report", a->report, "Write the report as JSON");
     command->add_option("--seed", a->options.seed, "Keys, initial parameters and batch order follow from it")
         ->capture_default_str();
