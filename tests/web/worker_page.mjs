@@ -14,19 +14,25 @@ function assay(...words) {
   return execFileSync(given.assay, words, {encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], env: {...process.env, ASSAY_PASSWORD: given.password}});
 }
 
+/** The program, and the part of what it prints that `pattern` matches, once that is there. */
+async function start_and_read(program, words, pattern) {
+  const started = spawn(program, words, {stdio: ["ignore", "pipe", "inherit"]});
+  return new Promise((done, fail) => {
+    let said = "";
+    started.stdout.on("data", (part) => {
+      if (said.length < 4096) said += part;
+      const found = said.match(pattern);
+      if (found) done({started, found: found[0]});
+    });
+    started.on("exit", () => fail(new Error(`${program} ${words[0]} ended at its start: ${said}`)));
+  });
+}
+
 class Worker {
   async start() {
-    this.process = spawn(given.worker, ["ui", "--home", given.home, "--node", given.node, "--no-browser", "--allow-private-addresses"],
-      {stdio: ["ignore", "pipe", "inherit"]});
+    const words = ["ui", "--home", given.home, "--node", given.node, "--no-browser", "--allow-private-addresses"];
+    this.process = (await start_and_read(given.worker, words, /assay-worker ui ready/)).started;
     this.ended = new Promise((done) => this.process.on("exit", (code, signal) => done(code ?? signal)));
-    await new Promise((done, fail) => {
-      let said = "";
-      this.process.stdout.on("data", (part) => {
-        if (said.length < 4096) said += part;
-        if (said.includes("assay-worker ui ready")) done();
-      });
-      this.process.on("exit", () => fail(new Error(`assay-worker ui did not start: ${said}`)));
-    });
     this.link = readFileSync(join(given.home, "ui_url"), "utf8").trim();
     this.url = this.link.split("#")[0];
     return this;
@@ -191,10 +197,10 @@ const failed = await runChecks([
     await has_text("#status", "Ready");
   }],
   ["a task that somebody submits is trained, step by step on the page, and paid", async () => {
-    const port = 41_000 + process.pid % 10_000;
     const store = join(given.scratch, "store");
-    served = spawn(given.assay, ["task", "serve", "--store", store, "--listen", `127.0.0.1:${port}`], {stdio: "ignore"});
-    assay("task", "submit", given.example, "--store", store, "--location", `http://127.0.0.1:${port}`, "--from", "bank");
+    const {started, found} = await start_and_read(given.assay, ["task", "serve", "--store", store, "--listen", "127.0.0.1:0"], /http:\S+(?= until)/);
+    served = started;
+    assay("task", "submit", given.example, "--store", store, "--location", found, "--from", "bank");
     await has_text("#tasks", "three spirals");
     await page.waitForSelector("#tasks svg.chart", {timeout: kSeconds});
     await has_text("#tasks", "settled");
