@@ -11,6 +11,7 @@
 #include <consensus/cometbft/supervisor.hpp>
 #include <consensus/solo/engine.hpp>
 #include <core/command/hidden_commands.hpp>
+#include <core/command/parse_errors.hpp>
 #include <core/keys/key_file.hpp>
 #include <core/keys/password.hpp>
 #include <core/system/log/log.hpp>
@@ -88,7 +89,11 @@ class CommandLine {
         try {
             app_.parse(argc, argv);
         } catch (const CLI::ParseError& error) {
-            return app_.exit(error) == 0 ? kExitOk : kExitUsage;
+            if (error.get_exit_code() == 0) {
+                return app_.exit(error);  // --help
+            }
+            std::cerr << "assayd: " << command::text_of(app_, error) << "\n  --help lists what there is" << std::endl;
+            return kExitUsage;
         }
         return guard(chosen_, is_json());
     }

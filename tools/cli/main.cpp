@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include <core/command/hidden_commands.hpp>
+#include <core/command/parse_errors.hpp>
 #include <core/system/log/log_options.hpp>
 #include <tools/cli/common/commands.hpp>
 #include <verifier/sandbox/option.hpp>
@@ -27,19 +28,6 @@ bool wants_json(int argc, char** argv) {
         }
     }
     return false;
-}
-
-/// Arguments that nobody expects in the order in which they were typed.
-std::string text_of(const CLI::App& app, const CLI::ParseError& error) {
-    if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) {
-        return error.what();
-    }
-    const std::vector<std::string> extras = app.remaining(true);
-    std::string out = extras.size() == 1 ? "this argument was not expected:" : "these arguments were not expected:";
-    for (const std::string& argument : extras) {
-        out += " " + argument;
-    }
-    return out;
 }
 
 void add_global_options(CLI::App& app, Session& session) {
@@ -111,7 +99,7 @@ int run(int argc, char** argv) {
             return app.exit(error);  // --help
         }
         return report(
-            Failure(kExitUsage, "usage", text_of(app, error), {{"hint", "--help lists what there is"}}), json
+            Failure(kExitUsage, "usage", command::text_of(app, error), {{"hint", "--help lists what there is"}}), json
         );
     } catch (const std::exception& error) {
         return report(to_failure(error), json);

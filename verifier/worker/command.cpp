@@ -22,6 +22,7 @@
 #include <client/http/listen_error.hpp>
 #include <client/rpc_client.hpp>
 #include <core/command/hidden_commands.hpp>
+#include <core/command/parse_errors.hpp>
 #include <core/system/log/log_options.hpp>
 #include <verifier/plan/layout.hpp>
 #include <verifier/sandbox/option.hpp>
@@ -397,19 +398,6 @@ void add_tools(CLI::App& app, Arguments& args) {
     });
 }
 
-/// Arguments that nobody expects in the order in which they were typed.
-std::string text_of(const CLI::App& app, const CLI::ParseError& error) {
-    if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) {
-        return error.what();
-    }
-    const std::vector<std::string> extras = app.remaining(true);
-    std::string out = extras.size() == 1 ? "this argument was not expected:" : "these arguments were not expected:";
-    for (const std::string& argument : extras) {
-        out += " " + argument;
-    }
-    return out;
-}
-
 /// Which option to change if nothing can be listened on.
 std::string advice_on(const http::ListenError& error, const Arguments& args) {
     const auto is_at = [&error](const std::string& address, std::uint16_t port) {
@@ -458,7 +446,7 @@ int run_command(int argc, char** argv, const Flavour& flavour) {
         if (error.get_exit_code() == 0) {
             return app.exit(error);  // --help
         }
-        std::cerr << "assay-worker: " << text_of(app, error) << "\n  --help lists what there is" << std::endl;
+        std::cerr << "assay-worker: " << command::text_of(app, error) << "\n  --help lists what there is" << std::endl;
         return command::kExitUsage;
     } catch (const http::ListenError& error) {
         return report(error, std::string(error.what()) + "; " + advice_on(error, args));
