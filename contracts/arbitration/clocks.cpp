@@ -4,6 +4,7 @@
 
 #include <contracts/arbitration/ending.hpp>
 #include <contracts/params/work.hpp>
+#include <contracts/state/members.hpp>
 #include <contracts/state/slots.hpp>
 
 /// The time that parties to a dispute have (DSP-32, DSP-33).
@@ -39,8 +40,12 @@ std::uint32_t clock_left(const Context& context, const Task& task, const Dispute
 
 DisputeGame fresh_game(const Context& context, const Task& task, const Dispute& dispute) {
     // DSP-32
+    const bool is_together = task.group && task.group->is_together;  // GRP-11
+    const AccountId& defender = dispute.accusation() != nullptr ? dispute.challenger : dispute.responder;
     const auto clock_of = [&](const AccountId& party) {
-        return dispute_clock(context.params, task.spec, games_of(context.state, task, party, dispute));
+        Games games = games_of(context.state, task, party, dispute);
+        games.may_answer = is_together && party == defender && is_member(task, party);
+        return dispute_clock(context.params, task.spec, games);
     };
     return {
         .responder_clock = clock_of(dispute.responder),

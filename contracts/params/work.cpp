@@ -127,7 +127,7 @@ std::uint64_t attest_span(const Params& params, const TaskSpec& spec) noexcept {
 }
 
 std::uint32_t dispute_clock(const Params& params, const TaskSpec& spec, const Games& games) noexcept {
-    const Wide replays = Wide{2} * games.claims * replay_blocks(params, spec);
+    const Wide replays = Wide{games.may_answer ? 4U : 2U} * games.claims * replay_blocks(params, spec);
     const Wide hashing = Wide{2} * games.disputes * hash_blocks(params, spec);
     return to_clock(params.dispute_clock_blocks + replays + hashing);
 }

@@ -48,6 +48,8 @@ std::uint64_t attest_span(const Params& params, const TaskSpec& spec) noexcept;
 struct Games {
     std::uint64_t disputes = 1;
     std::uint64_t claims = 1;  ///< that they are about: a claim is replayed once, whoever disputes it
+    /// A member that somebody has misled replays also what it was told (STM-9).
+    bool may_answer = false;
 };
 /// What a party starts with that is in so many games, the new one included, and has at least after a move.
 std::uint32_t dispute_clock(const Params& params, const TaskSpec& spec, const Games& games = {}) noexcept;

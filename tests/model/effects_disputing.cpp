@@ -58,13 +58,15 @@ std::pair<std::uint64_t, std::uint64_t> Model::played_by(const AccountId& party,
 /// disclosed.
 void Model::start_clocks(const DisputeId& id, Dispute& dispute) const {
     const Task& task = world_.tasks.at(dispute.task);
-    const auto time_of = [&](const AccountId& party) {
+    const auto time_of = [&](const AccountId& party, bool defends) {
         const auto [disputes, claims] = played_by(party, task, id);
-        return clock_of(task.spec, disputes, claims);
+        // ADR 125: it may have been misled
+        const bool searches = defends && task.team && task.team->together && is_in_team(task, party);
+        return clock_of(task.spec, disputes, claims, searches ? 4 : 2);
     };
     dispute.last_move_at = height_;
-    dispute.responder_clock = time_of(dispute.responder);
-    dispute.challenger_clock = time_of(dispute.challenger);
+    dispute.responder_clock = time_of(dispute.responder, !dispute.blame);
+    dispute.challenger_clock = time_of(dispute.challenger, dispute.blame.has_value());
 }
 
 /// What every dispute has. Without a claim of the model's own it takes the chain's: a distance program's (DSP-45).

@@ -359,7 +359,9 @@ class Model {
     std::uint64_t accept_window(const contracts::TaskSpec& spec) const;
     std::uint64_t report_window(const contracts::TaskSpec& spec) const;
     std::uint64_t report_challenge_window(const contracts::TaskSpec& spec) const;
-    std::uint64_t clock_of(const contracts::TaskSpec& spec, std::uint64_t disputes = 1, std::uint64_t claims = 1) const;
+    std::uint64_t clock_of(
+        const contracts::TaskSpec& spec, std::uint64_t disputes = 1, std::uint64_t claims = 1, std::uint64_t replays = 2
+    ) const;
     bool is_paid(const contracts::TaskSpec& spec, std::uint64_t price) const;
     Why why_work(const contracts::TaskSpec& spec) const;
     bool agrees(const std::map<StakeKey, Machine>& machines, const AccountId& verifier, const contracts::TaskSpec& spec)

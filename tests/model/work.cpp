@@ -83,13 +83,15 @@ std::uint64_t Model::challenge_window(const contracts::TaskSpec& spec) const {
     return params_.challenge_blocks + 2 * delay_of(spec);  // WRK-5
 }
 
-std::uint64_t Model::clock_of(const contracts::TaskSpec& spec, std::uint64_t disputes, std::uint64_t claims) const {
+std::uint64_t Model::clock_of(
+    const contracts::TaskSpec& spec, std::uint64_t disputes, std::uint64_t claims, std::uint64_t replays
+) const {
     // WRK-5
     if (flaw_ == Flaw::kOneGame) {
         disputes = claims = 1;
     }
     const std::uint64_t hashing = flaw_ == Flaw::kFixedWindows ? 0 : hashing_of(spec);
-    return params_.dispute_clock_blocks + 2 * claims * delay_of(spec) + 2 * disputes * hashing;
+    return params_.dispute_clock_blocks + replays * claims * delay_of(spec) + 2 * disputes * hashing;
 }
 
 bool Model::is_paid(const contracts::TaskSpec& spec, std::uint64_t price) const {

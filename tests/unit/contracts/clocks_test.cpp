@@ -227,6 +227,23 @@ TEST_CASE("DSP-32: a solver whose machine takes all of a replay's time answers f
     CHECK(chain.task(id).state == TaskState::kSettled);
 }
 
+TEST_CASE("STM-9, DSP-32: a member that may have been misled has the time of two replays more for each claim") {
+    Team team(slow_spec(), 3, slow_params());
+    team.post(honest(), 3);
+    const Actor accused = team.members[0];
+    const std::uint64_t replay = replay_blocks(team.chain.params, slow_spec());
+    const std::uint64_t least = team.chain.params.dispute_clock_blocks;
+    const std::vector<Actor> accusers{team.chain.solver, team.members[1]};
+    for (std::uint32_t segment = 1; segment <= 2; ++segment) {
+        const Actor& accuser = accusers[segment - 1];
+        const Stated what{.step = std::vector<std::uint64_t>{1, 5}[segment - 1], .index = 2};
+        REQUIRE(team.chain.run(accuser, team.accuse(accused, honest(), liar_about(segment), std::nullopt, what)) == 0);
+        const Dispute opened = find_dispute(team.chain.view, team.accusation(accused, accuser, segment)).value();
+        CHECK(opened.game()->challenger_clock == least + 4 * segment * replay);  // of the accused
+        CHECK(opened.game()->responder_clock == least + 2 * replay);
+    }
+}
+
 TEST_CASE("STM-8, DSP-32: a member answers as many false accusations as there are others, of a segment each") {
     Team team(slow_spec(), 3, slow_params());
     team.post(honest(), 3);
