@@ -101,9 +101,22 @@ void charge_responder(Context& context, Task& task, Amount shared) {
     slash(context, task, penalty);
 }
 
+/// AVL-7: in place of what earlier committees found about the same segments.
+void note_available(Task& task) {
+    const Committee& committee = task.committee.value();
+    for (Available& earlier : task.available) {
+        std::erase_if(earlier.segments, [&](std::uint32_t segment) {
+            return std::binary_search(committee.segments.begin(), committee.segments.end(), segment);
+        });
+    }
+    std::erase_if(task.available, [](const Available& each) { return each.segments.empty(); });
+    task.available.push_back({.segments = committee.segments, .attesters = attesters_of(committee)});
+}
+
 /// AVL-4: the verifiers of the open segments are drawn anew (AVL-7).
 void conclude_available(Context& context, Task& task) {
     task.committee->state = CommitteeState::kAvailable;
+    note_available(task);
     record(context, task, history::CommitteeEnded{true});
     charge_responder(context, task, charge_verifiers(context, task));
     await_verifiers(context, task);
@@ -161,10 +174,10 @@ void lapse_committee(Context& context, Task& task) {
 }
 
 bool has_attested(const Task& task, const AccountId& account, std::uint32_t segment) {
-    const Committee& committee = task.committee.value();
-    const std::size_t place = place_of(committee, account);
-    return place != committee.members.size() && committee.members[place].has_attested &&
-           std::binary_search(committee.segments.begin(), committee.segments.end(), segment);
+    return std::any_of(task.available.begin(), task.available.end(), [&](const Available& each) {
+        return std::binary_search(each.segments.begin(), each.segments.end(), segment) &&
+               std::find(each.attesters.begin(), each.attesters.end(), account) != each.attesters.end();
+    });
 }
 
 DrawnTile asked_tile(const Task& task, std::size_t place) {

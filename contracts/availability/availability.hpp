@@ -27,8 +27,8 @@ std::optional<Pause> draw_committee(Context& context, Task& task, const ClosedRo
 /// AVL-4, AVL-5: concludes a committee whose time has ended. Stores the task.
 void lapse_committee(Context& context, Task& task);
 
-/// AVL-7: whether the account has attested, in the task's latest committee, that it has the data to replay the segment.
-/// A group's committee has looked at the segments of one member alone (GRP-10).
+/// AVL-7: whether the account has attested, on the latest committee that found the segment available, that it has the
+/// data to replay it. Of a group's segments these are several committees (GRP-10).
 bool has_attested(const Task& task, const AccountId& account, std::uint32_t segment);
 
 /// AVL-3: the tile that was drawn for the member at index `place` of the task's committee, which must open it.

@@ -28,13 +28,14 @@ class Prices {
           verdict_(kVerdict + kWatcher * params.watchers_per_verdict),
           profiles_(params.profilers),
           members_(params.committee_seats),
+          segments_(params.segments_checked_max),
           seats_(params.contributors_max),
           hashed_(size_bytes / kBytesPerGas) {}
 
     static std::uint64_t slots(std::uint64_t count) { return count * kGasPerSlot; }
     /// Reads and writes a task, and `others` further slots.
     std::uint64_t task(std::uint64_t others) const {
-        return kTask + verdict_ * stored_ + kProfile * profiles_ + kMember * members_ + slots(others);
+        return kTask + verdict_ * stored_ + kProfile * profiles_ + kMember * members_ + attesters() + slots(others);
     }
     /// GAS-5: balance and stake of everybody who can have a bond in a task, or a payment from it.
     std::uint64_t task_end() const { return task(2 * (2 + verdicts_ + profiles_) + 1); }
@@ -94,6 +95,7 @@ class Prices {
     static constexpr std::uint64_t kWatcher = 3;
     static constexpr std::uint64_t kProfile = 2;
     static constexpr std::uint64_t kMember = 1;  ///< of a committee
+    static constexpr std::uint64_t kAttestersPerGas = 4;
     static constexpr std::uint64_t kDispute = 50;
     static constexpr std::uint64_t kPosition = 80;   ///< a node of 1,024 inputs and 256 children
     static constexpr std::uint64_t kSeat = 1;        ///< of the beacon's record
@@ -104,6 +106,8 @@ class Prices {
     // GAS-4
     static constexpr std::uint64_t kPartial = 60;
 
+    /// AVL-7: of each segment those who attested, where a committee looked at it alone.
+    std::uint64_t attesters() const { return members_ * (segments_ + 1) / kAttestersPerGas; }
     /// GAS-5: what is open when its task ends: the bond returns.
     static std::uint64_t moot() { return slots(5); }
     std::uint64_t dispute() const { return kDispute + task(5); }
@@ -113,6 +117,7 @@ class Prices {
     const std::uint64_t verdict_;
     const std::uint64_t profiles_;
     const std::uint64_t members_;
+    const std::uint64_t segments_;  ///< checked at most, without the evaluation
     const std::uint64_t seats_;
     const std::uint64_t hashed_;
 };

@@ -84,6 +84,7 @@ void cut(Context& context, Task& task, std::uint32_t first, const AccountId& mem
     task.evaluation.reset();
     task.diverged_at.reset();
     task.committee.reset();
+    task.available.clear();
     task.lottery = {};
     task.second_window = false;
     ++task.redraws;

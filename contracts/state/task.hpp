@@ -143,6 +143,13 @@ struct Committee {
     }
 };
 
+/// AVL-7: segments that a committee found available, and who attested that it has what a replay of them needs.
+struct Available {
+    std::vector<std::uint32_t> segments;  ///< in ascending order
+    std::vector<AccountId> attesters;     ///< in the order of the committee's members
+    static constexpr auto fields() { return Fields<&Available::segments, &Available::attesters>{}; }
+};
+
 /// Phase of profiling (PRF-1).
 enum class ProfilingPhase : std::uint8_t { kDraw = 1, kCommit = 2, kPublish = 3, kChallenge = 4, kOver = 5 };
 constexpr bool is_valid(ProfilingPhase p) { return p >= ProfilingPhase::kDraw && p <= ProfilingPhase::kOver; }
@@ -237,6 +244,7 @@ struct Task {
     Amount room;                         ///< TASK-17: remainder of the deposit that pays for waiting and draws
     std::uint32_t redraws = 0;           ///< AVL-7: how many times replacement verifiers were drawn
     std::optional<Committee> committee;  ///< AVL-1: the latest committee
+    std::vector<Available> available;    ///< AVL-7: each segment once, by the latest committee that found it available
     std::uint64_t lane = 0;      ///< DTY-5: gas reserved in the lane of duties for the answers that the task may need
     std::optional<Group> group;  ///< GRP-2; the bond of its lead is solver_bond
     std::optional<Keeping> keeping;  ///< RET-4: present from the time when the task is kept
@@ -247,7 +255,7 @@ struct Task {
             &Task::escrow, &Task::solver_bond, &Task::checkpoints, &Task::diverged_at, &Task::assignments,
             &Task::open_disputes, &Task::history_count, &Task::history_root, &Task::lottery, &Task::second_window,
             &Task::depth, &Task::tainted_by, &Task::tolerance, &Task::evaluation, &Task::room, &Task::redraws,
-            &Task::committee, &Task::lane, &Task::group, &Task::keeping, &Task::secrecy>{};
+            &Task::committee, &Task::available, &Task::lane, &Task::group, &Task::keeping, &Task::secrecy>{};
     }
 };
 

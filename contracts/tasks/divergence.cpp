@@ -17,7 +17,7 @@ Result<void, TxError> check_stateless(const DeclareDivergence& action) noexcept 
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& /*params*/, const AccountId& sender, const DeclareDivergence& action
 ) noexcept {
-    TRY_ASSIGN(const Task task, require_posted_task(view, action.task, sender));
+    TRY_ASSIGN(const Task task, require_task_to_post(view, action.task, sender));
     const std::uint32_t segment = task.checkpoints;
     const std::uint64_t first = first_step(task.spec, segment);
     if (segment < first_segment(task.spec) || segment > segment_count(task.spec) || action.step < first ||

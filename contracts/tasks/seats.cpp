@@ -158,7 +158,7 @@ Result<Task, TxError> require_trained_task(const StateView& view, const TaskId& 
     return task;
 }
 
-Result<Task, TxError> require_posted_task(const StateView& view, const TaskId& id, const AccountId& sender) noexcept {
+Result<Task, TxError> require_task_to_post(const StateView& view, const TaskId& id, const AccountId& sender) noexcept {
     TRY_ASSIGN(Task task, require_trained_task(view, id, sender));
     const std::uint8_t number = task.group ? find_member(task, sender).value() : 0;
     if (number != 0 && was_convicted(*task.group, number)) {

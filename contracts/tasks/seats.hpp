@@ -57,7 +57,7 @@ void form_group(Context& context, Task& task, const AcceptTask& action);
 Result<Task, TxError> require_trained_task(const StateView& view, const TaskId& id, const AccountId& sender) noexcept;
 /// GRP-4: the same for who posts a checkpoint or declares a divergence; kNotSolver for a member but the solver that was
 /// convicted, since nothing is left that posting could cost it.
-Result<Task, TxError> require_posted_task(const StateView& view, const TaskId& id, const AccountId& sender) noexcept;
+Result<Task, TxError> require_task_to_post(const StateView& view, const TaskId& id, const AccountId& sender) noexcept;
 /// GRP-4: fails with kNotNext if it is another member's turn at `height`.
 Result<void, TxError> check_turn(
     const StateView& view, const TaskId& task, const AccountId& sender, Height height

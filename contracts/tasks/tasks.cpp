@@ -230,7 +230,7 @@ Result<void, TxError> check_stateless(const PostCheckpoint& action) noexcept {
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& /*params*/, const AccountId& sender, const PostCheckpoint& action
 ) noexcept {
-    TRY_ASSIGN(const Task task, require_posted_task(view, action.task, sender));
+    TRY_ASSIGN(const Task task, require_task_to_post(view, action.task, sender));
     if (action.index != task.checkpoints || action.index > segment_count(task.spec)) {
         return Unexpected{TxError::kCheckpointOrder};  // TASK-7
     }

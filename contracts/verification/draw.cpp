@@ -97,9 +97,6 @@ std::optional<AccountId> draw_verifier(const VerifierDraw& draw, const DrawName&
         });
     };
     std::vector<Candidate> all = eligible_for(draw, name.segment);
-    if (!draw.task.committee) {
-        return draw_among(std::move(all));
-    }
     std::vector<Candidate> attesters = all;
     for (std::size_t i = 0; i < all.size(); ++i) {
         (has_attested(draw.task, all[i].account, name.segment) ? all : attesters)[i].weight = 0;

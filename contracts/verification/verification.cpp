@@ -274,8 +274,7 @@ void lapse_phase(Context& context, Task& task) {
             continue;
         }
         // AVL-8
-        const bool has_fetched =
-            !commit_phase || (task.committee && has_attested(task, assignment.verifier, assignment.segment));
+        const bool has_fetched = !commit_phase || has_attested(task, assignment.verifier, assignment.segment);
         if (!has_fetched && !is_served_to_another(task, assignment)) {
             hold_tenth(context, assignment);
             continue;

@@ -17,16 +17,16 @@ ASY = 10**9
 
 # gas.md, "By action": the constant and what the size is divided by (64 means twice floor(n / 128)).
 GAS = dict(transfer=(107, 1), register_terms=(107, 1), contribute=(139, 1), leave_beacon=(151, 1), join_beacon=(227, 1),
-           bond=(119, 1), unjail=(119, 1), unbond=(131, 1), post_checkpoint=(336, 1), commit_profile=(360, 1),
-           publish_profile=(372, 2), accept_task=(384, 1), commit_verdict=(384, 1), decline_task=(408, 1),
-           cancel_task=(444, 1), reveal_move=(514, 2), select_move=(514, 2), open_dispute=(556, 1), challenge_verdict=(556, 1),
-           challenge_profile=(556, 1), publish_verdict=(556, 2), disclose_verdict=(624, 1), prove_move=(1103, 2),
-           attest_availability=(768, 2), submit_task=(793, 1), complete_task=(925, 1), declare_divergence=(937, 2),
-           register_validator=(2365, 1), accuse=(1135, 3), report_equivocation=(484, 3),
-           reseat=(384, 1), demand=(384, 1),
+           bond=(119, 1), unjail=(119, 1), unbond=(131, 1), post_checkpoint=(367, 1), commit_profile=(391, 1),
+           publish_profile=(403, 2), accept_task=(415, 1), commit_verdict=(415, 1), decline_task=(439, 1),
+           cancel_task=(475, 1), reveal_move=(545, 2), select_move=(545, 2), open_dispute=(587, 1), challenge_verdict=(587, 1),
+           challenge_profile=(587, 1), publish_verdict=(587, 2), disclose_verdict=(655, 1), prove_move=(1165, 2),
+           attest_availability=(799, 2), submit_task=(855, 1), complete_task=(987, 1), declare_divergence=(999, 2),
+           register_validator=(2365, 1), accuse=(1197, 3), report_equivocation=(515, 3),
+           reseat=(415, 1), demand=(415, 1),
            propose_params=(2203, 1), propose_upgrade=(2203, 1), propose_halt=(2203, 1), vote=(2203, 1),
-           name_operator=(107, 1), show_result=(432, 2), share_keys=(524, 2),
-           report_wrong_keys=(924, 2), report_wrong_chunk=(924, 5))
+           name_operator=(107, 1), show_result=(463, 2), share_keys=(555, 2),
+           report_wrong_keys=(955, 2), report_wrong_chunk=(955, 5))
 
 
 def gas_of(action, size):

@@ -19,6 +19,7 @@ Profile = Struct(profiler=r.ACCOUNT, status=r.ProfileStatus, commitment=r.HASH, 
 Tolerance = Struct(phase=r.ProfilingPhase, profiles=List(Profile), reference_seed=U64, profile_seed=U64,
                    threshold=Optional(Distances), reference=Optional(Distances), sketch_seed=U64)
 CommitteeMember = Struct(account=r.ACCOUNT, seats=U32, has_attested=Bool())
+Available = Struct(segments=List(U32), attesters=List(r.ACCOUNT))
 Committee = Struct(segments=List(U32), members=List(CommitteeMember), state=r.CommitteeState, sitting=U32, seed=r.HASH)
 Partner = Struct(account=r.ACCOUNT, bond=r.AMOUNT)
 Seating = Struct(until=U32, seats=Bytes())
@@ -32,8 +33,8 @@ Task = Struct(id=r.HASH, submitter=r.ACCOUNT, spec=r.TaskSpec, state=r.TaskState
               solver=Optional(r.ACCOUNT), escrow=r.AMOUNT, solver_bond=r.AMOUNT, checkpoints=U32, diverged_at=Optional(U64),
               assignments=List(Assignment), open_disputes=U32, history_count=U32, history_root=r.HASH, lottery=r.HASH,
               second_window=Bool(), depth=U32, tainted_by=Optional(r.HASH), tolerance=Optional(Tolerance),
-              evaluation=Optional(r.Evaluation), room=r.AMOUNT, redraws=U32, committee=Optional(Committee), lane=U64,
-              group=Optional(Group), keeping=Optional(Keeping), secrecy=Optional(Secrecy))
+              evaluation=Optional(r.Evaluation), room=r.AMOUNT, redraws=U32, committee=Optional(Committee), available=List(Available),
+              lane=U64, group=Optional(Group), keeping=Optional(Keeping), secrecy=Optional(Secrecy))
 Checkpoint = Struct(state_root=r.HASH, location=String(), height=r.HEIGHT, sealed=Optional(r.SealedFile))
 PartClaim = Struct(node=U32, tile=U64, partials=r.PartRange, accumulator=r.HASH)
 ClaimedTrace = Struct(root=r.HASH, part=Optional(PartClaim))

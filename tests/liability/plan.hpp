@@ -26,14 +26,14 @@ enum class PlanKind : std::uint8_t {
     kLiar,        ///< a verifier that publishes what no replay gives: a divergence, an end root, a distance
     kSpammer,     ///< a sender whose first transaction takes the money that those behind it are to pay with
     kDrafter,     ///< a submitter whose worthless tasks nobody can do, while a cheat's work is judged
-    kWithholder,  ///< a solver that shows its states to nobody, whether it trained them or not
+    kWithholder,  ///< a solver that shows its states to nobody, or to committees alone, whether it trained them or not
     kBait,        ///< a submitter of deadlines that can just be met, where a solver has an outage
     kSquatter,    ///< copies others' registrations as validators out of the mempool
     kWaiter,      ///< a submitter of many tasks that nobody will ever take
     kCrowder,  ///< a submitter of worthless tasks that take all stake from which honest work's verifiers would be drawn
     kFiller,   ///< fills every block while others owe something
-    kSyndicate,  ///< a group that shows its states to nobody, stops early or does not train, and is convicted member by
-                 ///< member
+    kSyndicate,  ///< a group that shows its states to nobody, or to committees alone, stops early or does not train,
+                 ///< and is convicted member by member
     kScapegoat,  ///< a group that computes together, whose lead blames an accomplice for a segment that verifiers
                  ///< accepted
     kVoters,     ///< validators with two thirds of the power, or a little more, that vote for whatever can be proposed

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <contracts/arbitration/arbitration.hpp>
+#include <contracts/availability/availability.hpp>
 #include <contracts/state/members.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/tasks/seats.hpp>
@@ -150,7 +151,7 @@ class Withholder : public Plan {
 
     void act(const Stage& stage) override {
         if (!how_) {
-            how_ = How{chance(50)};
+            how_ = How{.trains = chance(50), .serves_committees = chance(30)};
         }
         member(0).bond(stage, Role::kSolver, 700 * kCoin);
         const auto state = stage.node.state();
@@ -158,6 +159,7 @@ class Withholder : public Plan {
             const auto task = contracts::find_task(*state, id);
             if (task && task->solver == member(0).id() && is_known(stage.shop, task->spec)) {
                 solve(stage, *task);
+                serve_committee(stage, *task);
             }
         }
     }
@@ -172,7 +174,21 @@ class Withholder : public Plan {
   private:
     struct How {
         bool trains = false;
+        bool serves_committees = false;
     };
+
+    /// Serves a committee what its members have to have, and nobody anything at other times.
+    void serve_committee(const Stage& stage, const Task& task) const {
+        if (!how_->serves_committees) {
+            return;
+        }
+        std::erase_if(stage.bulletin.artifacts, [&](const auto& artifact) { return artifact.first.first == task.id; });
+        for (const std::uint32_t segment :
+             contracts::is_sitting(task) ? task.committee->segments : std::vector<std::uint32_t>{}) {
+            stage.bulletin.artifacts.try_emplace({task.id, contracts::checkpoint_before(segment)}, 0);
+            stage.bulletin.artifacts.try_emplace({task.id, std::min(segment, task.checkpoints - 1)}, 0);
+        }
+    }
 
     Hash256 root_of(const Stage& stage, const Task& task, std::uint32_t index) const {
         Hash256 root = stage.shop.start(Way::kTruth);

@@ -35,11 +35,8 @@ Asked asked_of(const TaskId& id, const Task& task, std::size_t place) {
 }
 
 bool Model::has_attested(const Task& task, const AccountId& account, std::uint32_t segment) {
-    const auto& [segments, members] = std::tie(task.committee->segments, task.committee->members);
-    return std::count(segments.begin(), segments.end(), segment) != 0 &&
-           std::any_of(members.begin(), members.end(), [&](const Member& member) {
-               return member.account == account && member.has_attested;
-           });
+    const auto found = task.attested.find(segment);
+    return found != task.attested.end() && found->second.contains(account);
 }
 
 // --- draws ---------------------------------------------------------------------------------------------------
@@ -169,6 +166,16 @@ void Model::find_available(const TaskId& id) {
     // AVL-8: the tenths that stayed locked are burned now.
     std::uint64_t tenths = 0;
     const std::vector<std::uint32_t> covered = at(id).committee->segments;
+    for (const std::uint32_t segment : covered) {
+        std::set<AccountId>& attested = at(id).attested[segment];
+        attested.clear();
+        for (const Member& member : at(id).committee->members) {
+            if (member.has_attested) {
+                attested.insert(member.account);
+            }
+        }
+    }
+    seen_["segments of several committees"] += at(id).attested.size() > covered.size() ? 1U : 0U;
     for (Duty& duty : at(id).duties) {
         const bool is_covered = std::count(covered.begin(), covered.end(), duty.segment) != 0;
         if (!is_covered || duty.status != VerdictStatus::kMissed) {
@@ -257,7 +264,7 @@ void Model::lapse_commitments(const TaskId& id) {
         duty.status = VerdictStatus::kMissed;
         const std::uint64_t tenth = duty.bond / 10;
         const std::uint64_t reserve = std::exchange(duty.reserve, 0);
-        const bool had_it = task.committee && has_attested(task, duty.verifier, duty.segment);
+        const bool had_it = has_attested(task, duty.verifier, duty.segment);
         if (!had_it && !answered.contains(duty.segment)) {
             unlock(Role::kVerifier, duty.verifier, duty.bond - tenth + reserve);
             duty.bond = tenth;

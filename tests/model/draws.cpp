@@ -200,6 +200,7 @@ bool Model::try_duties(const TaskId& id) {
     const std::uint64_t reserve = wanted * challenge_bond(task);  // VER-1
     const std::uint64_t needed = bond_of(Role::kVerifier, task) + reserve;
     for (const std::uint32_t segment : segments) {
+        const bool is_found = task.attested.contains(segment);
         std::vector<AccountId> drawn;
         for (const Duty& duty : task.duties) {
             if (duty.segment == segment) {
@@ -212,14 +213,14 @@ bool Model::try_duties(const TaskId& id) {
                 std::erase_if(able, [&](const auto& c) {
                     return c.second < needed || is_in_team(task, c.first) ||
                            (c.first == task.submitter && flaw_ != Flaw::kDrawsAnybody) ||
-                           (task.committee && has_attested(task, c.first, segment) != of_attesters) ||
+                           (is_found && has_attested(task, c.first, segment) != of_attesters) ||
                            !agrees(opening_.machines, c.first, task.spec) ||
                            std::find(drawn.begin(), drawn.end(), c.first) != drawn.end();
                 });
                 return pick_able(able, {id, DrawKind::kVerifier, segment, i}, needed);
             };
             auto verifier = pick_one(true);
-            if (!verifier && task.committee && flaw_ != Flaw::kAttestersAlone) {
+            if (!verifier && is_found && flaw_ != Flaw::kAttestersAlone) {
                 verifier = pick_one(false);  // AVL-7
             }
             if (!verifier && i == 0) {

@@ -69,12 +69,7 @@ void read_profiling(Task& task, const contracts::Tolerance& record) {
 }
 
 Committee committee_of(const contracts::Committee& record) {
-    Committee out{
-        .segments = record.segments,
-        .members = {},
-        .state = record.state,
-        .sitting = record.sitting,
-        .seed = record.seed};
+    Committee out{record.segments, {}, record.state, record.sitting, record.seed};
     for (const contracts::CommitteeMember& member : record.members) {
         out.members.push_back({member.account, member.seats, member.has_attested});
     }
@@ -108,9 +103,12 @@ void read_task(Task& task, const contracts::Task& record) {
     task.kept = kept_of(record);
     task.secret = secret_of(record);
     task.team = record.group ? std::optional(team_of(record)) : std::nullopt;
-    task.committee.reset();
-    if (record.committee) {
-        task.committee = committee_of(*record.committee);
+    task.committee = record.committee ? std::optional(committee_of(*record.committee)) : std::nullopt;
+    task.attested.clear();
+    for (const contracts::Available& each : record.available) {
+        for (const std::uint32_t segment : each.segments) {
+            task.attested[segment] = {each.attesters.begin(), each.attesters.end()};
+        }
     }
     if (record.tolerance) {
         read_profiling(task, *record.tolerance);
@@ -373,7 +371,7 @@ std::string explain(const Task& a, const Task& b) {
     differs("open_until", a.open_until != b.open_until);
     differs("room", a.room != b.room);
     differs("redraws", a.redraws != b.redraws);
-    differs("committee", a.committee != b.committee);
+    differs("committee", a.committee != b.committee || a.attested != b.attested);
     differs("disputes", a.disputes != b.disputes);
     differs("taint", a.tainted_by != b.tainted_by);
     differs("stood_still", a.stood_still != b.stood_still);

@@ -112,6 +112,7 @@ std::vector<std::string> what_to_reach() {
           "profile committed without the key",
           "committed without keys",
           "attested by a piece",
+          "segments of several committees",
           "result shown by a piece",
           "event result_shown",
           "refusal already_attested",

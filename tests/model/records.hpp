@@ -152,7 +152,8 @@ struct Task {
     std::optional<std::uint64_t> diverged_at;
     std::optional<contracts::Evaluation> evaluation;
     std::vector<Duty> duties;
-    std::optional<Committee> committee;  ///< the last one
+    std::optional<Committee> committee;                     ///< the last one
+    std::map<std::uint32_t, std::set<AccountId>> attested;  ///< AVL-7: by the last that found the segment available
     std::optional<Profiling> profiling;
     Hash256 lottery;
     bool second_window = false;

@@ -270,6 +270,7 @@ void Model::cut(const TaskId& id, std::uint32_t from, const AccountId& culprit, 
     task.evaluation.reset();
     task.diverged_at.reset();
     task.committee.reset();
+    task.attested.clear();
     task.lottery = {};
     task.second_window = false;
     ++task.redraws;

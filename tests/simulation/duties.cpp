@@ -138,6 +138,9 @@ bool Worker::has_state_of(const View& view, const TaskId& parent) {
 }
 
 bool Worker::fetch(const TaskId& task, std::uint32_t checkpoint, roles::Replays& replays) {
+    if (fetched_.contains({task, checkpoint})) {
+        return true;
+    }
     const auto artifact = bulletin_.artifacts.find({task, checkpoint});
     const bool is_there = artifact != bulletin_.artifacts.end() && artifact->second <= events_.now();
     if (!is_there || events_.chance(events_.weather.loss_percent)) {
@@ -145,6 +148,7 @@ bool Worker::fetch(const TaskId& task, std::uint32_t checkpoint, roles::Replays&
         replays.missing_checkpoint = checkpoint;
         return false;
     }
+    fetched_.insert({task, checkpoint});
     return true;
 }
 
@@ -283,8 +287,7 @@ void Worker::add_attesting(const View& view, const Task& task, Actions& out) {
     }
     // A member has the time of a replay to fetch (AVL-3).
     if (!has_done(
-            view, task.spec, job(Job::kFetch, task.id, 16 * task.redraws + task.committee->sitting, id_),
-            longest_work(task.spec)
+            view, task.spec, job(Job::kFetch, task.id, task.committee->segments.front(), id_), longest_work(task.spec)
         )) {
         return;
     }

@@ -184,6 +184,7 @@ void Worker::lose_disk() {
         bulletin_.artifacts.erase(checkpoint);
     }
     served_.clear();
+    fetched_.clear();
     stuck_.clear();
     std::erase_if(bulletin_.natives, [&](const auto& native) { return std::get<AccountId>(native.first) == id_; });
     waiting_.clear();

@@ -296,8 +296,9 @@ class Worker {
     std::map<contracts::TaskId, Keys> keys_;
     std::map<std::tuple<contracts::TaskId, std::uint32_t>, std::optional<sealed::WrongChunk>> opened_;
     std::map<contracts::TaskId, std::vector<Hash256>> trained_;
-    std::set<std::pair<contracts::TaskId, std::uint32_t>> served_;  ///< checkpoints that this worker serves
-    std::set<contracts::TaskId> stuck_;                             ///< a member posted what nobody can go on from
+    std::set<std::pair<contracts::TaskId, std::uint32_t>> served_;     ///< checkpoints that this worker serves
+    std::set<std::pair<contracts::TaskId, std::uint32_t>> fetched_{};  ///< others' checkpoints that it has
+    std::set<contracts::TaskId> stuck_;                                ///< a member posted what nobody can go on from
     std::map<contracts::TaskId, std::uint64_t> ready_at_ms_;
     std::map<Part, roles::Replays> replays_;
     std::map<Part, roles::Replays> probes_;

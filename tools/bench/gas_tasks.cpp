@@ -22,6 +22,22 @@
 namespace assay::bench {
 
 using namespace contracts;
+namespace {
+
+/// AVL-7: a full committee for each segment that can be drawn. The numbers of its members are no other accounts'.
+std::vector<Available> make_available(const Params& params) {
+    std::vector<Available> out;
+    for (std::uint32_t segment = 0; segment <= params.segments_checked_max; ++segment) {
+        Available& found = out.emplace_back();
+        found.segments = {segment + 1};
+        for (std::uint32_t i = 0; i < params.committee_seats; ++i) {
+            found.attesters.push_back(account_numbered(1'000'000 + i));
+        }
+    }
+    return out;
+}
+
+}  // namespace
 
 ArtifactRef make_artifact() {
     return {.sha256 = hash_numbered("artifact", 0), .size_bytes = 1, .location = make_location()};
@@ -112,6 +128,9 @@ Task make_task(Stage& stage, const Player& player, TaskState state, Mode mode, V
             }
         }
         task.assignments.push_back(std::move(assignment));
+    }
+    if (!task.assignments.empty()) {
+        task.available = make_available(stage.params);
     }
     if (mode == Mode::kTolerance) {
         task.tolerance.emplace().phase = ProfilingPhase::kOver;

@@ -268,8 +268,35 @@ TEST_CASE("GRP-10: a committee covers the segments of one responder, and charges
     CHECK(bond_of(chain.task(id), partner).grains < members_bond(chain));
     await_state(chain, id, TaskState::kVerifying);
     CHECK(chain.task(id).assignments.size() == 8);
-    CHECK(has_attested(chain.task(id), committee.members[0].account, 2));
-    CHECK_FALSE(has_attested(chain.task(id), committee.members[0].account, 1));
+}
+
+TEST_CASE("GRP-10, AVL-7: of each member's segments those are verifiers who have attested for them") {
+    Chain chain(committee_params());
+    const TaskId id = silent_group_task(chain);
+    std::vector<Committee> committees;
+    for (int sitting = 0; sitting < 2; ++sitting) {
+        await_committee(chain, id);
+        attest(chain, honest(), id);
+        committees.push_back(chain.task(id).committee.value());
+    }
+    await_state(chain, id, TaskState::kVerifying);
+    const Task task = chain.task(id);
+    REQUIRE(task.available.size() == 2);
+    for (std::size_t i = 0; i < 2; ++i) {
+        CHECK(task.available[i].segments == committees[i].segments);
+        CHECK(task.available[i].attesters.size() == committees[i].members.size());
+    }
+    REQUIRE(task.assignments.size() == 8);
+    for (std::size_t i = 4; i < 8; ++i) {
+        CHECK(has_attested(task, task.assignments[i].verifier, task.assignments[i].segment));
+    }
+    // So each of them pays alone for its silence, and no committee has to sit once more (AVL-8).
+    const std::size_t missed = chain.slashed(id, Reason::kMissedVerdict).size();
+    const std::size_t unserved = chain.slashed(id, Reason::kUnserved).size();
+    give_no_verdict(chain, id);
+    CHECK(chain.slashed(id, Reason::kMissedVerdict).size() == missed + 4);
+    CHECK(chain.slashed(id, Reason::kUnserved).size() == unserved);
+    CHECK_FALSE(needs_committee(chain.task(id)));
 }
 
 TEST_CASE("GRP-10, AVL-8: who attested one member's segments is not alone at fault for silence about another's") {
@@ -280,31 +307,55 @@ TEST_CASE("GRP-10, AVL-8: who attested one member's segments is not alone at fau
         await_committee(chain, id);
         attest(chain, honest(), id);
     }
+    disarm_attesters(chain, id);  // so nobody who has attested for the partner's segment can be drawn for it
     await_state(chain, id, TaskState::kVerifying);
     REQUIRE(chain.task(id).committee->segments == std::vector<std::uint32_t>{2});
-    const std::vector<Assignment> drawn = chain.task(id).assignments;
-    const std::uint64_t lead_bond = chain.task(id).solver_bond.grains;
     const std::uint64_t partner_bond = bond_of(chain.task(id), partner).grains;
-    const std::size_t missed = chain.slashed(id, Reason::kMissedVerdict).size();
     chain.skip(chain.params.commit_blocks);
-    // Of the four segments that were drawn for, the committee had the data of segment 2 alone.
-    CHECK(chain.slashed(id, Reason::kMissedVerdict).size() == missed + 1);
-    const std::vector<Assignment> now = chain.task(id).assignments;
-    REQUIRE(now.size() == drawn.size());
-    for (std::size_t i = drawn.size() - 4; i < now.size(); ++i) {
-        CHECK(now[i].status == VerdictStatus::kMissed);
-        CHECK((now[i].bond.grains != 0) == (now[i].segment != 2));
+    const Task task = chain.task(id);
+    std::size_t held = 0;
+    for (std::size_t i = 4; i < task.assignments.size(); ++i) {
+        const Assignment& drawn = task.assignments[i];
+        CHECK(drawn.status == VerdictStatus::kMissed);
+        CHECK((drawn.bond.grains == 0) == has_attested(task, drawn.verifier, drawn.segment));
+        held += drawn.segment == 2 && drawn.bond.grains != 0 ? 1U : 0U;
     }
-    CHECK(chain.task(id).solver_bond.grains == lead_bond);
-    CHECK(bond_of(chain.task(id), partner).grains == partner_bond);
-    // The committee over the lead's segments makes the lead pay as much as their verifiers.
+    CHECK(held == 1);
+    CHECK(bond_of(task, partner).grains == partner_bond);
+    // The committee over the partner's segment makes the partner pay as much as its verifier.
     while (chain.task(id).state == TaskState::kChallenge) {
         chain.skip(1);
     }
-    CHECK(await_committee(chain, id).segments == std::vector<std::uint32_t>{0, 1, 3});
+    CHECK(await_committee(chain, id).segments == std::vector<std::uint32_t>{2});
     attest(chain, honest(), id);
-    CHECK(chain.slashed(id, Reason::kMissedVerdict).size() == missed + 4);
-    CHECK(chain.task(id).solver_bond.grains < lead_bond);
+    CHECK(bond_of(chain.task(id), partner).grains < partner_bond);
+}
+
+TEST_CASE("GRP-10, AVL-7: members who serve committees alone do not let their task expire") {
+    Params params = committee_params();
+    params.redraws_max = 1;
+    Chain chain(params);
+    const TaskId id = silent_group_task(chain);
+    for (int sitting = 0; sitting < 2; ++sitting) {
+        await_committee(chain, id);
+        attest(chain, honest(), id);
+    }
+    await_state(chain, id, TaskState::kVerifying);
+    for (const Assignment& drawn : chain.task(id).assignments) {
+        // Who was on no committee of a segment was served nothing of it.
+        const bool has_data = has_attested(chain.task(id), drawn.verifier, drawn.segment);
+        if (drawn.status == VerdictStatus::kDue && has_data) {
+            const Hash256 root = claimed_root(chain.view, chain.task(id), drawn.segment);
+            REQUIRE(chain.commit(chain.actor_of(drawn.verifier), id, drawn.segment, root) == 0);
+        }
+    }
+    while (chain.task(id).lottery.is_zero()) {
+        chain.skip(1);
+    }
+    chain.publish_all(id);
+    chain.end_windows(id);
+    CHECK(chain.task(id).state == TaskState::kSettled);
+    CHECK(chain.paid(id, Reason::kReward).size() == 2);
 }
 
 TEST_CASE("GRP-10: three committees convict the responder of their segments, and cut the task before the first") {
