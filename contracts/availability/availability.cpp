@@ -62,9 +62,11 @@ std::vector<AccountId> attesters_of(const Committee& committee) {
     return out;
 }
 
-/// AVL-8: what verifiers that are still to be judged have lost, now that they could have fetched.
+/// AVL-8: what verifiers that are still to be judged have lost, now that they could have fetched: no more than the
+/// responder has left.
 Amount charge_verifiers(Context& context, Task& task) {
     const auto& judged = task.committee.value().segments;
+    Amount left = bond_of(task, responder_of(task, judged.front()));
     Amount total;
     for (Assignment& assignment : task.assignments) {
         const bool is_judged = std::find(judged.begin(), judged.end(), assignment.segment) != judged.end();  // GRP-10
@@ -72,10 +74,12 @@ Amount charge_verifiers(Context& context, Task& task) {
             const Penalty penalty{
                 .role = Role::kVerifier,
                 .from = assignment.verifier,
-                .amount = assignment.bond,
+                .amount = std::min(assignment.bond, left),
                 .reason = Reason::kMissedVerdict};
-            assignment.bond = {};
             slash(context, task, penalty);
+            assignment.bond = subtract(assignment.bond, penalty.amount);
+            return_assignment(context, assignment);
+            left = subtract(left, penalty.amount);
             total = add(total, penalty.amount);
         }
     }

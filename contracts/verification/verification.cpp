@@ -95,16 +95,26 @@ void hold_tenth(Context& context, Assignment& assignment) {
     assignment.status = VerdictStatus::kMissed;
 }
 
-/// AVL-8: whether what a verdict needs was served cannot be seen; so its solver loses what its verifier loses.
-void share_miss(Context& context, Task& task, std::uint32_t segment) {
-    const Amount bond = verifier_bond(context.params, task_value(task.spec));
-    const AccountId responder = responder_of(task, segment);
+/// Burns so much of the bond, returns the rest and marks the assignment as missed.
+void lose(Context& context, Task& task, Assignment& assignment, Amount lost) {
+    const Penalty penalty{
+        .role = Role::kVerifier, .from = assignment.verifier, .amount = lost, .reason = Reason::kMissedVerdict};
+    slash(context, task, penalty);
+    assignment.bond = subtract(assignment.bond, penalty.amount);
+    return_assignment(context, assignment);
+    assignment.status = VerdictStatus::kMissed;
+}
+
+/// AVL-8: whether what a verdict needs was served cannot be seen; so both lose as much, a tenth at most.
+void share_miss(Context& context, Task& task, Assignment& assignment) {
+    const AccountId responder = responder_of(task, assignment.segment);
     Amount& locked = bond_of(task, responder);
     const Penalty penalty{
         .role = Role::kSolver,
         .from = responder,
-        .amount = std::min(tenth_of(bond), locked),
+        .amount = std::min(tenth_of(assignment.bond), locked),
         .reason = Reason::kUnserved};
+    lose(context, task, assignment, penalty.amount);
     locked = subtract(locked, penalty.amount);
     slash(context, task, penalty);
 }
@@ -153,16 +163,7 @@ void return_tenths(Context& context, Task& task) {
 }
 
 void miss(Context& context, Task& task, Assignment& assignment) {
-    // VER-5
-    const Penalty penalty{
-        .role = Role::kVerifier,
-        .from = assignment.verifier,
-        .amount = tenth_of(assignment.bond),
-        .reason = Reason::kMissedVerdict};
-    slash(context, task, penalty);
-    assignment.bond = subtract(assignment.bond, penalty.amount);
-    return_assignment(context, assignment);
-    assignment.status = VerdictStatus::kMissed;
+    lose(context, task, assignment, tenth_of(assignment.bond));  // VER-5
 }
 
 // --- commit --------------------------------------------------------------------------------------------------
@@ -275,13 +276,12 @@ void lapse_phase(Context& context, Task& task) {
         }
         // AVL-8
         const bool has_fetched = !commit_phase || has_attested(task, assignment.verifier, assignment.segment);
-        if (!has_fetched && !is_served_to_another(task, assignment)) {
+        if (has_fetched) {
+            miss(context, task, assignment);
+        } else if (is_served_to_another(task, assignment)) {
+            share_miss(context, task, assignment);
+        } else {
             hold_tenth(context, assignment);
-            continue;
-        }
-        miss(context, task, assignment);
-        if (!has_fetched) {
-            share_miss(context, task, assignment.segment);
         }
     }
     advance_phase(context, task, commit_phase);

@@ -269,9 +269,9 @@ class Reader final : public Plan {
     }
 
     void act(const Stage& stage) override {
-        // Less than a quarter of what is free (AVL-5): four others have half of 200 in the beacon. It leaves so many
-        // verdicts to committees that those of half of the seats would convict somebody in most runs.
-        member(0).bond(stage, Role::kVerifier, 130 * kCoin);
+        // Four others have half of 200 in the beacon, and at times most of the rest in verdicts. It leaves so many
+        // verdicts to committees that with half of what is free (AVL-5) it would have somebody convicted in most runs.
+        member(0).bond(stage, Role::kVerifier, 60 * kCoin);
         if (chance(10)) {
             // Back and forth, and at times somebody whose key is no point.
             const AccountId nobody{crypto::sha256(as_bytes("no point")).data};

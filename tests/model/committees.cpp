@@ -165,6 +165,7 @@ void Model::find_available(const TaskId& id) {
     at(id).committee->state = CommitteeState::kAvailable;
     // AVL-8: the tenths that stayed locked are burned now.
     std::uint64_t tenths = 0;
+    const std::uint64_t most = bond_in(at(id), who_answers(at(id), at(id).committee->segments.front()));
     const std::vector<std::uint32_t> covered = at(id).committee->segments;
     for (const std::uint32_t segment : covered) {
         std::set<AccountId>& attested = at(id).attested[segment];
@@ -181,7 +182,9 @@ void Model::find_available(const TaskId& id) {
         if (!is_covered || duty.status != VerdictStatus::kMissed) {
             continue;
         }
-        const std::uint64_t tenth = std::exchange(duty.bond, 0);
+        const std::uint64_t held = std::exchange(duty.bond, 0);
+        const std::uint64_t tenth = std::min(held, most - tenths);  // nobody loses more than the other can
+        unlock(Role::kVerifier, duty.verifier, held - tenth);
         tenths += tenth;
         if (flaw_ == Flaw::kReturnsTenths) {
             unlock(Role::kVerifier, duty.verifier, tenth);
@@ -270,11 +273,11 @@ void Model::lapse_commitments(const TaskId& id) {
             duty.bond = tenth;
             continue;
         }
-        miss(id, duty.verifier, duty.bond);
-        unlock(Role::kVerifier, duty.verifier, reserve);
+        const AccountId charged = who_answers(task, duty.segment);
+        const std::uint64_t lost = had_it ? tenth : std::min(tenth, bond_in(task, charged));
+        slash(id, Role::kVerifier, duty.verifier, lost, Reason::kMissedVerdict, {});
+        unlock(Role::kVerifier, duty.verifier, std::exchange(duty.bond, 0) - lost + reserve);
         if (!had_it) {
-            const AccountId charged = who_answers(task, duty.segment);
-            const std::uint64_t lost = std::min(tenth, bond_in(task, charged));
             bond_in(task, charged) -= lost;
             slash(id, Role::kSolver, charged, lost, Reason::kUnserved, {});
         }

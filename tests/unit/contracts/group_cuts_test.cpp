@@ -358,6 +358,37 @@ TEST_CASE("GRP-10, AVL-7: members who serve committees alone do not let their ta
     CHECK(chain.paid(id, Reason::kReward).size() == 2);
 }
 
+TEST_CASE("GRP-10, AVL-8: verifiers of a member that has nothing left to lose lose nothing to it") {
+    const ToyRun fraud(Tamper{false, 9, 2, 2});  // in segment 3, the lead's
+    Params params = committee_params();
+    params.challenge_blocks = 60;
+    params.draw_blocks = 300;
+    Chain chain(params);
+    chain.add_verifiers(6);
+    const TaskId id = judged_group_task(chain, fraud);
+    dispute_segment(chain, id, 3);
+    play_dispute(chain, dispute_id(id, 3, chain.whistleblower.id), fraud, honest(), chain.whistleblower);
+    REQUIRE(segment_count(chain.task(id)) == 2);
+    REQUIRE(chain.task(id).solver_bond.grains == 0);
+    await_state(chain, id, TaskState::kVerifying);
+    const std::size_t missed = chain.slashed(id, Reason::kMissedVerdict).size();
+    give_no_verdict(chain, id);
+    CHECK(await_committee(chain, id).segments == std::vector<std::uint32_t>{0, 1});
+    attest(chain, honest(), id);
+    REQUIRE(chain.task(id).committee->state == CommitteeState::kAvailable);
+    CHECK(chain.slashed(id, Reason::kMissedVerdict).size() == missed);
+    for (const Assignment& assignment : chain.task(id).assignments) {
+        CHECK(
+            (assignment.bond.grains != 0) == (assignment.status == VerdictStatus::kMissed && assignment.segment == 2)
+        );
+    }
+    // The partner has its bond, so for its segment each loses a tenth.
+    CHECK(await_committee(chain, id).segments == std::vector<std::uint32_t>{2});
+    attest(chain, honest(), id);
+    CHECK(chain.slashed(id, Reason::kMissedVerdict).size() == missed + 1);
+    CHECK(chain.slashed(id, Reason::kUnserved).size() == 1);
+}
+
 TEST_CASE("GRP-10: three committees convict the responder of their segments, and cut the task before the first") {
     Params params = committee_params();
     params.attest_blocks = 4;
