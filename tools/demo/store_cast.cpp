@@ -86,7 +86,7 @@ void StoreCast::hear(const WorkerEvent& heard) {
     if (chaos_) {
         chaos_->hear(heard);
     } else if (heard.worker == kStoreSolver && heard.event.value("event", "") == "complete" && !solver_left_at_) {
-        network_.stop_worker(kStoreSolver);
+        network_.kill_worker(kStoreSolver);  // at once: verifiers are about to be drawn
         solver_left_at_ = network_.rpc().height().value;
         narrator_.plain("  " + std::string(kStoreSolver) + " is switched off: what it made can be had from the store");
     }
