@@ -102,13 +102,13 @@ struct Costs {
     double replay_ratio =
         1.01;                   ///< time of a verifier's replay of a segment relative to its training (docs/benchmarks)
     double fetch_share = 0.01;  ///< cost of fetching a checkpoint relative to training a segment
-    Grains transaction_fee = 30'000;  ///< for 400 gas, at 1.5 times the minimum price (FEE-1)
+    Grains transaction_fee = 32'000;  ///< for 430 gas, at 1.5 times the minimum price (FEE-1)
     Grains dispute_fees =
-        919'000;  ///< to open one: 556 gas at 1.5 times the minimum, plus 17,535 for imposed answers (DTY-3)
-    Grains submission_fees = 4'731'000;  ///< likewise, for 100 segments: 800 gas, 93,410 imposed
+        961'000;  ///< to open one: 587 gas at 1.5 times the minimum, plus 18,345 for imposed answers (DTY-3)
+    Grains submission_fees = 5'030'000;  ///< likewise, for 100 segments: 862 gas, 99,312 imposed
     double dispute_replays = 2.0;        ///< replays of the segment by one party to a dispute
     Grains contribution_fee = 10'600;    ///< likewise, for a secret of the beacon, about 141 gas
-    Grains attestation_fees = 64'000;    ///< likewise, for a member's tile (AVL-3), about 850 gas
+    Grains attestation_fees = 66'000;    ///< likewise, for a member's tile (AVL-3), about 880 gas
     double capital_price = 0.001;        ///< share of a bond: the cost of locking it during one task
     double disk_price = 1e8;             ///< grains per gigabyte and month, for one validator
     double bytes_stored =
