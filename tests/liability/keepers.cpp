@@ -269,8 +269,8 @@ class Reader final : public Plan {
     }
 
     void act(const Stage& stage) override {
-        // Four others have half of 200 in the beacon, and at times most of the rest in verdicts. It leaves so many
-        // verdicts to committees that with half of what is free (AVL-5) it would have somebody convicted in most runs.
+        // Four others have half of 200 in the beacon, and at times most of the rest in verdicts. With more than is left
+        // of that it would have most seats of committees, which would convict honest solvers (AVL-5).
         member(0).bond(stage, Role::kVerifier, 60 * kCoin);
         if (chance(10)) {
             // Back and forth, and at times somebody whose key is no point.
