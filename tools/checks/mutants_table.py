@@ -320,24 +320,21 @@ MUTANTS = [
         "contracts/arbitration/clocks.cpp",
         "(each.responder == party || each.challenger == party)",
         "each.responder == party"),),
-        ("test_contracts", "--test-case=STM-8, DSP-32*"), "STM-8"),
+        ("test_contracts", "--test-case=STM-8*as many false accusations*"), "STM-8"),
     Mutant("clocks", "no time to find who misled", ((
         "contracts/params/work.cpp",
         "games.may_answer ? 4U : 2U",
         "games.may_answer ? 2U : 2U"),),
-        ("test_contracts", "--test-case=STM-8, DSP-32*"), "STM-8"),
+        ("test_contracts", "--test-case=STM-8*as many false accusations*"), "STM-8"),
     Mutant("committees", "a task knows its latest committee alone", ((
         "contracts/availability/availability.cpp",
         "    task.available.push_back(",
         "    task.available.clear();\n    task.available.push_back("),),
-        ("test_contracts", "--test-case=GRP-10, AVL-7: members who serve*"), "GRP-10"),
+        ("test_contracts", "--test-case=GRP-10*members who serve committees alone*"), "GRP-10"),
     Mutant("committees", "verifiers lose to who has nothing left", ((
         "contracts/availability/availability.cpp",
-        "std::min(assignment.bond, left)",
-        "assignment.bond"), (
-        "contracts/availability/availability.cpp",
-        "        left = subtract(left, penalty.amount);\n",
-        "")),
+        "Amount left = bond_of(task, responder_of(task, judged.front()));",
+        "Amount left{~std::uint64_t{0}};"),),
         search(20, "syndicate"), "law 1"),
 ]
 
