@@ -71,16 +71,10 @@ Amount charge_verifiers(Context& context, Task& task) {
     for (Assignment& assignment : task.assignments) {
         const bool is_judged = std::find(judged.begin(), judged.end(), assignment.segment) != judged.end();  // GRP-10
         if (is_judged && assignment.status == VerdictStatus::kMissed && assignment.bond.grains != 0) {
-            const Penalty penalty{
-                .role = Role::kVerifier,
-                .from = assignment.verifier,
-                .amount = std::min(assignment.bond, left),
-                .reason = Reason::kMissedVerdict};
-            slash(context, task, penalty);
-            assignment.bond = subtract(assignment.bond, penalty.amount);
-            return_assignment(context, assignment);
-            left = subtract(left, penalty.amount);
-            total = add(total, penalty.amount);
+            const Amount lost = std::min(assignment.bond, left);
+            charge_miss(context, task, assignment, lost);
+            left = subtract(left, lost);
+            total = add(total, lost);
         }
     }
     return total;

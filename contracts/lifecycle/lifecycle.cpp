@@ -117,6 +117,15 @@ void return_assignment(Context& context, Assignment& assignment) {
     assignment.reserve = {};
 }
 
+void charge_miss(Context& context, Task& task, Assignment& assignment, Amount lost) {
+    const Penalty penalty{
+        .role = Role::kVerifier, .from = assignment.verifier, .amount = lost, .reason = Reason::kMissedVerdict};
+    slash(context, task, penalty);
+    assignment.bond = subtract(assignment.bond, lost);
+    return_assignment(context, assignment);
+    assignment.status = VerdictStatus::kMissed;
+}
+
 void return_profile_bonds(Context& context, Task& task) {
     for (Profile& profile : task.tolerance.value().profiles) {
         if (profile.bond.grains != 0) {

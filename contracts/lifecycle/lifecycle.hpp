@@ -48,6 +48,10 @@ bool contradicts(const Assignment& one, const Assignment& other) noexcept;
 /// Unlocks what is left of an assignment's bond and reserve (DSP-46).
 void return_assignment(Context& context, Assignment& assignment);
 
+/// VER-5, AVL-8: burns `lost` of the bond of an assignment that was missed, returns the rest, and marks it as missed.
+/// The caller stores the task, which must contain `assignment`.
+void charge_miss(Context& context, Task& task, Assignment& assignment, Amount lost);
+
 /// Unlocks the remaining bonds of all profilers. The caller stores the task.
 void return_profile_bonds(Context& context, Task& task);
 

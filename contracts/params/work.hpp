@@ -48,7 +48,7 @@ std::uint64_t attest_span(const Params& params, const TaskSpec& spec) noexcept;
 struct Games {
     std::uint64_t disputes = 1;
     std::uint64_t claims = 1;  ///< that they are about: a claim is replayed once, whoever disputes it
-    /// A member that somebody has misled replays also what it was told (STM-9).
+    /// Whether the account may have to search what it was told for who misled it (STM-9), which takes two replays more.
     bool may_answer = false;
 };
 /// What a party starts with that is in so many games, the new one included, and has at least after a move.

@@ -95,16 +95,6 @@ void hold_tenth(Context& context, Assignment& assignment) {
     assignment.status = VerdictStatus::kMissed;
 }
 
-/// Burns so much of the bond, returns the rest and marks the assignment as missed.
-void lose(Context& context, Task& task, Assignment& assignment, Amount lost) {
-    const Penalty penalty{
-        .role = Role::kVerifier, .from = assignment.verifier, .amount = lost, .reason = Reason::kMissedVerdict};
-    slash(context, task, penalty);
-    assignment.bond = subtract(assignment.bond, penalty.amount);
-    return_assignment(context, assignment);
-    assignment.status = VerdictStatus::kMissed;
-}
-
 /// AVL-8: whether what a verdict needs was served cannot be seen; so both lose as much, a tenth at most.
 void share_miss(Context& context, Task& task, Assignment& assignment) {
     const AccountId responder = responder_of(task, assignment.segment);
@@ -114,7 +104,7 @@ void share_miss(Context& context, Task& task, Assignment& assignment) {
         .from = responder,
         .amount = std::min(tenth_of(assignment.bond), locked),
         .reason = Reason::kUnserved};
-    lose(context, task, assignment, penalty.amount);
+    charge_miss(context, task, assignment, penalty.amount);
     locked = subtract(locked, penalty.amount);
     slash(context, task, penalty);
 }
@@ -163,7 +153,7 @@ void return_tenths(Context& context, Task& task) {
 }
 
 void miss(Context& context, Task& task, Assignment& assignment) {
-    lose(context, task, assignment, tenth_of(assignment.bond));  // VER-5
+    charge_miss(context, task, assignment, tenth_of(assignment.bond));  // VER-5
 }
 
 // --- commit --------------------------------------------------------------------------------------------------
